@@ -46,8 +46,6 @@ struct header {
     struct native *native;
     struct conn *conn;
     uv_loop_t *loop;
-    header_fn *fn;
-    void *arg;
     struct native_call counts, waits, waits_and_memory, flag, resident;
     bool without_memory;  /* it is not supported there */
     bool flag_is_adopted; /* the keeper knows that it is ours */
@@ -87,7 +85,7 @@ static void send_answer(struct header *h, const struct builder *value, const str
     buf_reset(&h->late_value);
     h->asking = false;
     h->us = h->waited_ms = 0;
-    h->fn(h->arg, value, us, err);
+    query_reply(h->query, QUESTION_SYSTEM, value, us, err);
 }
 
 static int64_t late_ms(const struct header *h)
@@ -106,7 +104,7 @@ static struct slice bytes_of(const struct buf *b)
 static void fail_answer(struct header *h, const struct native_answer *why)
 {
     struct error err = {0};
-    native_error(&err, question_name(QUESTION_SYSTEM), why);
+    native_explain(why, "system", &err);
     send_answer(h, NULL, &err);
 }
 
@@ -184,10 +182,15 @@ static void on_flag(void *arg, const struct native_answer *answer)
 
 static void adopt_flag(struct header *h)
 {
-    if (!h->flag_is_adopted && native_pid(h->native, PART_FLAG)) {
-        query_adopt(h->query, native_pid(h->native, PART_FLAG));
-        h->flag_is_adopted = true;
-    }
+    if (!h->flag_is_adopted)
+        h->flag_is_adopted = query_adopt(h->query, native_pid(h->native, PART_FLAG));
+}
+
+void header_adopt(struct header *h)
+{
+    adopt_flag(h);
+    (void)query_adopt(h->query, native_pid(h->native, PART_WAITS));
+    (void)query_adopt(h->query, native_pid(h->native, PART_RESIDENT));
 }
 
 static void limit_waits(struct header *h)
@@ -324,6 +327,12 @@ static void ask_keeper(struct header *h, struct slice node)
     builder_free(b);
 }
 
+/* Nothing of ours counts there yet. */
+static bool is_without_keeper(const struct header *h, struct slice node)
+{
+    return slice_is(node, conn_own_node(h->conn)) && !query_keeper(h->query);
+}
+
 /* A keeper is registered under the name of its client's node. */
 static void look_for_keepers(struct header *h, struct slice nodes)
 {
@@ -335,7 +344,7 @@ static void look_for_keepers(struct header *h, struct slice nodes)
     if (!cursor_list(&c, &list))
         return;
     for (size_t i = 0; i < list.count && cursor_atom(&c, &node); i++)
-        if (node.len >= strlen(prefix) && memcmp(node.s, prefix, strlen(prefix)) == 0)
+        if (slice_begins(node, prefix) && !is_without_keeper(h, node))
             ask_keeper(h, node);
 }
 
@@ -419,7 +428,7 @@ static void on_waits(void *arg, const struct native_answer *answer)
     struct header *h = arg;
     struct error ignored = {0};
     if (answer->end == NATIVE_LATE && is_open(h, PART_WAITS)) {
-        query_adopt(h->query, native_pid(h->native, PART_WAITS));
+        (void)query_adopt(h->query, native_pid(h->native, PART_WAITS));
         ask_which(h);
     } else if (answer->end == NATIVE_RETURNED) {
         take_waits(h, answer->value);
@@ -439,7 +448,7 @@ static void on_resident(void *arg, const struct native_answer *answer)
         h->has_memory = header_read_memory(answer->value, &h->memory);
     if (answer->end == NATIVE_LATE) {
         h->memory_ms = 0; /* asked again as soon as it is back */
-        query_adopt(h->query, native_pid(h->native, PART_RESIDENT));
+        (void)query_adopt(h->query, native_pid(h->native, PART_RESIDENT));
     } else {
         h->us += price_of_ask(h->price, 0);
     }
@@ -453,7 +462,8 @@ void header_take_shared(struct header *h, struct cursor *c)
     struct slice term;
     if (!cursor_pid(c, &keeper, NULL) || !cursor_raw(c, &term) || term.len > COUNTER_BYTES)
         return;
-    const bool own = pid_same(&keeper, query_keeper(h->query));
+    const struct etf_pid *ours = query_keeper(h->query);
+    const bool own = ours && pid_same(&keeper, ours);
     struct counter *to = NULL;
     for (size_t i = 0; i < h->n_counters; i++) {
         struct counter *one = &h->counters[i];
@@ -472,17 +482,11 @@ void header_take_shared(struct header *h, struct cursor *c)
 /* ---- life */
 
 struct header *header_new(struct query *q, const struct price *price, struct native *native,
-                          struct conn *conn, uv_loop_t *loop, header_fn *fn, void *arg)
+                          struct conn *conn, uv_loop_t *loop)
 {
     struct header *h = alloc_zero(1, sizeof *h);
-    *h = (struct header){.query = q,
-                         .price = price,
-                         .native = native,
-                         .conn = conn,
-                         .loop = loop,
-                         .processes = -1,
-                         .fn = fn,
-                         .arg = arg};
+    *h = (struct header){
+        .query = q, .price = price, .native = native, .conn = conn, .loop = loop, .processes = -1};
     header_call_counts(&h->counts, NULL, 0);
     header_call_waits(&h->waits, false);
     header_call_waits(&h->waits_and_memory, true);

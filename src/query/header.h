@@ -17,19 +17,18 @@
 struct cursor;
 struct header;
 
-/* value: the answer of docs/queries.md, with version byte, borrowed; or NULL and why. */
-typedef void header_fn(void *arg, const struct builder *value, double target_us,
-                       const struct error *err);
-
-/* fn comes once for each header_ask(), from the loop, unless header_cancel() is first. */
+/* The answer goes to query_reply(), from the loop, once for each header_ask(), unless
+ * header_cancel() is first. */
 struct header *header_new(struct query *q, const struct price *price, struct native *native,
-                          struct conn *conn, uv_loop_t *loop, header_fn *fn, void *arg);
+                          struct conn *conn, uv_loop_t *loop);
 void header_free(struct header *h);
 /* `local`: the program reads the resident memory of a VM of its host itself. */
 int header_ask(struct header *h, bool local, struct error *err);
 void header_cancel(struct header *h); /* its deadline has passed */
 /* Of the last answer; -1: not known. */
 int64_t header_processes(const struct header *h);
+/* A keeper stands: it links the processes that were there before. */
+void header_adopt(struct header *h);
 /* {shared, Keeper, Counter}: reductions that a keeper's processes have done. */
 void header_take_shared(struct header *h, struct cursor *c);
 

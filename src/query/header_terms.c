@@ -9,6 +9,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/cursor.h"
+#include "values.h"
 
 /* ---- what is asked */
 
@@ -128,47 +129,6 @@ void header_call_resident(struct native_call *call)
 #define UPTIME_MOST_MS 1e15
 #define COUNTER_MOST INT64_C(1000000000000000)
 
-/* The elements of a list of n or more, the first n, as bare terms. */
-static bool read_elements(struct slice value, struct slice *out, size_t n)
-{
-    struct cursor c;
-    struct cursor_list list;
-    if (value.len == 0)
-        return false;
-    cursor_init(&c, (const uint8_t *)value.s, value.len);
-    if (!cursor_list(&c, &list) || list.string || list.count < n)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        if (!cursor_raw(&c, &out[i]))
-            return false;
-    return true;
-}
-
-static struct cursor cursor_of(struct slice term)
-{
-    struct cursor c;
-    cursor_init(&c, (const uint8_t *)term.s, term.len);
-    return c;
-}
-
-static bool read_integer(struct slice term, int64_t *out)
-{
-    struct cursor c = cursor_of(term);
-    return cursor_int64(&c, out);
-}
-
-/* The first elements of a tuple of `arity`, as bare terms. */
-static bool read_tuple(struct slice term, size_t arity, struct slice *out, size_t n)
-{
-    struct cursor c = cursor_of(term);
-    if (!cursor_tuple_of(&c, arity))
-        return false;
-    for (size_t i = 0; i < n; i++)
-        if (!cursor_raw(&c, &out[i]))
-            return false;
-    return true;
-}
-
 static double between_us(int64_t from_ns, int64_t until_ns)
 {
     return fmax(((double)until_ns - (double)from_ns) / 1000, 0);
@@ -177,7 +137,7 @@ static double between_us(int64_t from_ns, int64_t until_ns)
 /* The last number of a list of integers; 0: there is none. */
 static int64_t read_last(struct slice term)
 {
-    struct cursor c = cursor_of(term);
+    struct cursor c = values_cursor(term);
     struct cursor_list list;
     int64_t last = 0;
     if (!cursor_list(&c, &list))
@@ -191,15 +151,17 @@ bool header_read_counts(struct slice value, size_t counters, struct header_count
 {
     struct slice e[COUNTS + HEADER_COUNTERS];
     int64_t began, ended, processes;
-    if (!read_elements(value, e, COUNTS + counters) || !read_integer(e[COUNT_BEGAN], &began) ||
-        !read_integer(e[COUNT_MONO_NS], &ended) || !read_integer(e[COUNT_PROCESSES], &processes))
+    if (!values_read_list(value, e, COUNTS + counters) ||
+        !values_read_integer(e[COUNT_BEGAN], &began) ||
+        !values_read_integer(e[COUNT_MONO_NS], &ended) ||
+        !values_read_integer(e[COUNT_PROCESSES], &processes))
         return false;
     *out = (struct header_counts){.processes = processes,
                                   .us = between_us(began, ended),
                                   .dirty_io_queue = read_last(e[COUNT_QUEUES]),
                                   .nodes = e[COUNT_NODES]};
     for (size_t i = 0; i < counters; i++)
-        if (!read_integer(e[COUNTS + i], &out->counters[i]) || out->counters[i] < 0 ||
+        if (!values_read_integer(e[COUNTS + i], &out->counters[i]) || out->counters[i] < 0 ||
             out->counters[i] > COUNTER_MOST)
             return false;
     return true;
@@ -210,12 +172,12 @@ bool header_read_waits(struct slice value, double *longest_us)
 {
     struct slice e[WAITS];
     int64_t before = 0, now;
-    const size_t n = read_elements(value, e, WAITS) ? WAITS : WAITS_WITHOUT_MEMORY;
+    const size_t n = values_read_list(value, e, WAITS) ? WAITS : WAITS_WITHOUT_MEMORY;
     *longest_us = 0;
-    if (!read_elements(value, e, n))
+    if (!values_read_list(value, e, n))
         return false;
     for (size_t i = 0; i < n; i += 2) {
-        if (!read_integer(e[i], &now))
+        if (!values_read_integer(e[i], &now))
             return false;
         if (i > 0)
             *longest_us = fmax(*longest_us, between_us(before, now));
@@ -239,7 +201,7 @@ static int64_t read_kib(struct slice text, const char *key)
 
 bool header_read_memory(struct slice value, struct header_memory *out)
 {
-    struct cursor c = cursor_of(value);
+    struct cursor c = values_cursor(value);
     struct cursor_list list;
     struct slice text;
     if (!cursor_list(&c, &list) || list.count != 1 || !cursor_tuple_of(&c, 2) ||
@@ -252,11 +214,6 @@ bool header_read_memory(struct slice value, struct header_memory *out)
 
 /* ---- the answer */
 
-static void build_slice(struct builder *b, struct slice term)
-{
-    build_raw(b, (const uint8_t *)term.s, term.len);
-}
-
 static void build_undefined(struct builder *b)
 {
     build_atom(b, "undefined");
@@ -265,7 +222,7 @@ static void build_undefined(struct builder *b)
 /* [{Type, Bytes}], in the order in which they were asked for. */
 static bool build_memory(struct builder *b, struct slice term)
 {
-    struct cursor c = cursor_of(term);
+    struct cursor c = values_cursor(term);
     struct cursor_list list;
     if (!cursor_list(&c, &list) || list.count != ARRAY_LEN(memory_types))
         return false;
@@ -275,7 +232,7 @@ static bool build_memory(struct builder *b, struct slice term)
         if (!cursor_tuple_of(&c, 2) || !cursor_atom_is(&c, memory_types[i]) ||
             !cursor_raw(&c, &bytes))
             return false;
-        build_slice(b, bytes);
+        values_build(b, bytes);
     }
     return true;
 }
@@ -294,7 +251,7 @@ static int compare_times(const void *a, const void *b)
 /* [{Id, Active, Total}], by id; `undefined` until the flag is on. */
 static bool build_times(struct builder *b, struct slice term)
 {
-    struct cursor c = cursor_of(term);
+    struct cursor c = values_cursor(term);
     struct cursor_list list;
     if (cursor_kind(&c) == ETF_KIND_ATOM) {
         build_undefined(b);
@@ -306,14 +263,14 @@ static bool build_times(struct builder *b, struct slice term)
     bool ok = true;
     for (size_t i = 0; i < list.count && ok; i++) {
         struct slice id;
-        ok = cursor_raw(&c, &all[i].term) && read_tuple(all[i].term, 3, &id, 1) &&
-             read_integer(id, &all[i].id);
+        ok = cursor_raw(&c, &all[i].term) && values_read_tuple(all[i].term, 3, &id, 1) &&
+             values_read_integer(id, &all[i].id);
     }
     if (ok) {
         qsort(all, list.count, sizeof *all, compare_times);
         build_list(b, list.count);
         for (size_t i = 0; i < list.count; i++)
-            build_slice(b, all[i].term);
+            values_build(b, all[i].term);
         build_nil(b);
     }
     free(all);
@@ -323,8 +280,9 @@ static bool build_times(struct builder *b, struct slice term)
 static bool build_uptime(struct builder *b, const struct slice *counts)
 {
     int64_t now, started, second;
-    if (!read_integer(counts[COUNT_NOW], &now) || !read_integer(counts[COUNT_STARTED], &started) ||
-        !read_integer(counts[COUNT_SECOND], &second) || second <= 0)
+    if (!values_read_integer(counts[COUNT_NOW], &now) ||
+        !values_read_integer(counts[COUNT_STARTED], &started) ||
+        !values_read_integer(counts[COUNT_SECOND], &second) || second <= 0)
         return false;
     const double ms = ((double)now - (double)started) / (double)second * 1000;
     if (!(ms >= 0 && ms < UPTIME_MOST_MS))
@@ -338,19 +296,20 @@ static bool build_work(struct builder *b, const struct slice *counts, const stru
                        int64_t own)
 {
     struct slice reductions, switches, gc[2] = {{0}}, io[2] = {{0}}, in[2] = {{0}}, out[2] = {{0}};
-    if (!read_tuple(counts[COUNT_REDUCTIONS], 2, &reductions, 1) ||
-        !read_tuple(counts[COUNT_SWITCHES], 2, &switches, 1))
+    if (!values_read_tuple(counts[COUNT_REDUCTIONS], 2, &reductions, 1) ||
+        !values_read_tuple(counts[COUNT_SWITCHES], 2, &switches, 1))
         return false;
-    if (waits && !(read_tuple(waits[WAIT_GC], 3, gc, 2) && read_tuple(waits[WAIT_IO], 2, io, 2) &&
-                   read_tuple(io[0], 2, in, 2) && read_tuple(io[1], 2, out, 2)))
+    if (waits && !(values_read_tuple(waits[WAIT_GC], 3, gc, 2) &&
+                   values_read_tuple(waits[WAIT_IO], 2, io, 2) &&
+                   values_read_tuple(io[0], 2, in, 2) && values_read_tuple(io[1], 2, out, 2)))
         return false;
     const struct slice late[] = {gc[0], gc[1], in[1], out[1]};
     build_tuple(b, 7);
-    build_slice(b, reductions);
-    build_slice(b, switches);
+    values_build(b, reductions);
+    values_build(b, switches);
     for (size_t i = 0; i < ARRAY_LEN(late); i++)
         if (late[i].len > 0)
-            build_slice(b, late[i]);
+            values_build(b, late[i]);
         else
             build_undefined(b);
     build_int(b, own);
@@ -369,7 +328,7 @@ static void build_last(struct builder *b, const struct header_values *v)
     build_tuple(b, 2);
     build_int(b, v->late_ms);
     if (v->late.len > 0)
-        build_slice(b, v->late);
+        values_build(b, v->late);
     else
         build_nil(b);
 }
@@ -387,22 +346,22 @@ bool header_build(struct builder *b, const struct header_values *v)
     static const int counted[] = {COUNT_PROCESSES, COUNT_PORTS, COUNT_ATOMS, COUNT_TABLES};
     struct slice counts[COUNTS], all_waits[WAITS];
     const struct slice *waits = v->waits.len > 0 ? all_waits : NULL;
-    const size_t n = read_elements(v->waits, all_waits, WAITS) ? WAITS : WAITS_WITHOUT_MEMORY;
-    if (!read_elements(v->counts, counts, COUNTS) ||
-        (waits && !read_elements(v->waits, all_waits, n)))
+    const size_t n = values_read_list(v->waits, all_waits, WAITS) ? WAITS : WAITS_WITHOUT_MEMORY;
+    if (!values_read_list(v->counts, counts, COUNTS) ||
+        (waits && !values_read_list(v->waits, all_waits, n)))
         return false;
     build_tuple(b, 11);
     build_atom(b, "system");
-    build_slice(b, counts[COUNT_MONO_NS]);
-    build_slice(b, counts[COUNT_WALL_US]);
+    values_build(b, counts[COUNT_MONO_NS]);
+    values_build(b, counts[COUNT_WALL_US]);
     if (!build_uptime(b, counts) || !build_memory_or_none(b, waits, n))
         return false;
     build_tuple(b, ARRAY_LEN(counted));
     for (size_t i = 0; i < ARRAY_LEN(counted); i++)
-        build_slice(b, counts[counted[i]]);
+        values_build(b, counts[counted[i]]);
     build_tuple(b, 2);
-    build_slice(b, counts[COUNT_QUEUED]);
-    build_slice(b, counts[COUNT_QUEUES]);
+    values_build(b, counts[COUNT_QUEUED]);
+    values_build(b, counts[COUNT_QUEUES]);
     if (!build_work(b, counts, waits, v->own_reductions))
         return false;
     if (!waits)

@@ -143,26 +143,6 @@ void native_call_clear(struct native_call *call)
     *call = (struct native_call){0};
 }
 
-void native_error(struct error *err, const char *question, const struct native_answer *answer)
-{
-    static const struct print_limits limits = {.depth = 4, .items = 10, .bytes = 200, .cuts = true};
-    static const char *const ends[] = {
-        [NATIVE_RETURNED] = "its answer is of another form",
-        [NATIVE_RAISED] = "it raised",
-        [NATIVE_KILLED] = "its process was killed",
-        [NATIVE_REFUSED] = "no process was spawned for it:",
-        [NATIVE_ENDED] = "its process ended:",
-        [NATIVE_LATE] = "it did not answer in time",
-    };
-    struct buf text;
-    buf_init(&text, 0);
-    if (answer->end != NATIVE_RETURNED && answer->value.len > 0)
-        print_term(&text, (const uint8_t *)answer->value.s, answer->value.len, &limits);
-    error_set(err, answer->end == NATIVE_LATE ? ERR_TIMEOUT : ERR_TARGET,
-              "“%s” failed on the node: %s %s", question, ends[answer->end], buf_cstr(&text));
-    buf_clear(&text);
-}
-
 /* ---- asking */
 
 static void load_erpc(struct native *n);
@@ -244,6 +224,11 @@ const struct etf_pid *native_pid(const struct native *n, unsigned place)
     return n->places[place].state == PLACE_RUNNING ? &n->places[place].pid : NULL;
 }
 
+uint32_t native_creation(const struct native *n)
+{
+    return n->next_recent > 0 ? n->recent[(n->next_recent - 1) % RECENT].creation : 0;
+}
+
 bool native_is_own(const struct native *n, const struct etf_pid *pid)
 {
     for (unsigned i = 0; i < RECENT && i < n->next_recent; i++)
@@ -293,6 +278,26 @@ bool native_expire(struct native *n, uint64_t now_ms)
 }
 
 /* ---- answers */
+
+void native_explain(const struct native_answer *answer, const char *question, struct error *err)
+{
+    static const struct print_limits limits = {.depth = 4, .items = 10, .bytes = 200, .cuts = true};
+    static const char *const ends[] = {
+        [NATIVE_RETURNED] = "its answer is of another form",
+        [NATIVE_RAISED] = "it raised",
+        [NATIVE_KILLED] = "its process was killed",
+        [NATIVE_REFUSED] = "no process was spawned for it:",
+        [NATIVE_ENDED] = "its process ended:",
+        [NATIVE_LATE] = "its answer is late",
+    };
+    struct buf text;
+    buf_init(&text, 0);
+    if (answer->end != NATIVE_RETURNED && answer->value.len > 0)
+        print_term(&text, (const uint8_t *)answer->value.s, answer->value.len, &limits);
+    error_set(err, ERR_TARGET, "“%s” failed on the node: %s %s", question, ends[answer->end],
+              buf_cstr(&text));
+    buf_clear(&text);
+}
 
 /* Frees the place first: fn may ask again, or free everything. */
 static void answer_place(struct place *p, enum native_end end, struct slice value)

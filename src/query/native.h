@@ -61,21 +61,25 @@ struct native_answer {
     struct slice value; /* a bare term, checked; borrowed for the callback */
 };
 
-/* “question” failed, and how. */
-void native_error(struct error *err, const char *question, const struct native_answer *answer);
+/* Why the question has no answer, where it ended otherwise than it should. */
+void native_explain(const struct native_answer *answer, const char *question, struct error *err);
 
 typedef void native_fn(void *arg, const struct native_answer *answer);
 
-/* Places of asks, each for one at a time. */
-#define NATIVE_PLACES 16
+/* Places of asks, each for one at a time: the header's and those of `node` have several. */
 enum {
-    NATIVE_LIST = 4,
+    NATIVE_HEADER,
+    NATIVE_NODE = 4,
+    NATIVE_START = 7,
+    NATIVE_LIST,
     NATIVE_SWEEP,
     NATIVE_INFO,
     NATIVE_SPARED,
     NATIVE_WALKS,
     NATIVE_OWN,
-    NATIVE_SCAN_END,
+    NATIVE_WHO,
+    NATIVE_WHO_APPLICATIONS,
+    NATIVE_PLACES
 };
 
 /* Asks for what loads erpc, where it is not loaded yet. */
@@ -95,6 +99,9 @@ bool native_is_out(const struct native *n, unsigned place);
 void native_set_deadline(struct native *n, unsigned place, uint64_t due_ms);
 /* Its process, once the node has said it; NULL: none. */
 const struct etf_pid *native_pid(const struct native *n, unsigned place);
+
+/* The creation of the node's pids, once it has spawned one; else 0. */
+uint32_t native_creation(const struct native *n);
 
 /* Of an ask that is out, or one of the last of all. */
 bool native_is_own(const struct native *n, const struct etf_pid *pid);

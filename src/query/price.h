@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "beamtop/base/question.h"
+#include "native.h"
 
 struct cursor;
 
@@ -45,6 +46,11 @@ struct price {
  * waits nor touches much memory; 0 where the node's clock is too coarse, then no price has a bound.
  */
 void price_init(struct price *p, double per_second, double plain);
+
+/* Both are asked for natively: a batch that cannot fail. */
+void price_call_init(struct native_call *call);
+/* As price_init(), of its value; false where that is of another form. */
+bool price_take(struct price *p, struct slice value);
 
 /* Reads Work; false where it is something else. */
 bool price_read(struct cursor *c, struct work_report *out);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/link/conn.h"
@@ -14,7 +15,9 @@
 #include "beamtop/etf/print.h"
 #include "header.h"
 #include "internal.h"
+#include "keeper.h"
 #include "native.h"
+#include "node.h"
 #include "price.h"
 #include "scan.h"
 #include "who.h"
@@ -22,18 +25,13 @@
 /* What the program waits beyond the target's own deadline before it gives an answer up. */
 #define GRACE_MS 1000
 
-/* The time that `rex` has before net_kernel is asked too. */
-#define SPAWN_AFTER_MS 2000u
-
-/* The keeper.erl that this program was built with. */
-#define KEEPER_VERSION 2
-
 struct call {
     bool used;
     enum question question;
     int64_t id;
     uint64_t asked_ms, due_ms;
-    answer_fn *fn; /* NULL: not wanted any more */
+    bool no_keeper; /* it could not be started for it */
+    answer_fn *fn;  /* NULL: not wanted any more */
     void *fn_arg;
 };
 
@@ -51,22 +49,78 @@ struct query {
     void *arg;
     bool ready;
     bool failed;
-    uint64_t open_due_ms, spawn_due_ms; /* spawn: net_kernel is asked, too; 0: it was */
-    unsigned open_ms;                   /* from query_open() */
-    uint64_t answered_ms;               /* the last answer, or the start */
-    struct etf_pid keeper;
+    uint64_t answered_ms; /* the last answer, or the start */
+    unsigned open_ms;     /* the deadline of the opening, and of a start of the keeper */
     struct native *native;
     struct header *header;
+    struct node_ask *node;
     struct who *who;
     struct scan *scan;
-    bool scan_is_held;   /* the keeper has a process for it */
-    struct buf scan_arg; /* of the one that is asked natively */
+    struct builder *scan_arg; /* of the one that is asked natively */
+    struct keeper *keeper;
+    struct error no_keeper; /* why it was not started */
     struct price price;
     int64_t next_id;
-    bool loaded[QUESTIONS];
     struct call calls[LIMIT_CALLS_IN_FLIGHT];
     struct listener listeners[LIMIT_CALLS_IN_FLIGHT];
 };
+
+/* ---- what is asked natively */
+
+static int ask_header(struct query *q, struct cursor *arg, struct error *err)
+{
+    return header_ask(q->header, cursor_peek_atom(arg, "local"), err);
+}
+
+static void cancel_header(struct query *q)
+{
+    header_cancel(q->header);
+}
+
+static int ask_node(struct query *q, struct cursor *arg, struct error *err)
+{
+    (void)arg;
+    return node_ask_start(q->node, err);
+}
+
+static void cancel_node(struct query *q)
+{
+    node_ask_cancel(q->node);
+}
+
+static void cancel_scan(struct query *q)
+{
+    scan_cancel(q->scan);
+}
+
+/* Each one at a time. `ask` NULL: apart. */
+static const struct native_question {
+    enum question question;
+    int (*ask)(struct query *q, struct cursor *arg, struct error *err);
+    void (*cancel)(struct query *q); /* its deadline has passed */
+} native_questions[] = {
+    {QUESTION_SYSTEM, ask_header, cancel_header},
+    {QUESTION_NODE, ask_node, cancel_node},
+    {QUESTION_SCAN, NULL, cancel_scan},
+};
+
+static const struct native_question *find_native(enum question question)
+{
+    for (size_t i = 0; i < ARRAY_LEN(native_questions); i++)
+        if (native_questions[i].question == question)
+            return &native_questions[i];
+    return NULL;
+}
+
+static int ask_natively(struct query *q, enum question question, const struct builder *arg_term,
+                        struct error *err)
+{
+    struct cursor c;
+    size_t len = 0;
+    const uint8_t *arg = builder_bytes(arg_term, &len);
+    cursor_init(&c, arg, len);
+    return find_native(question)->ask(q, &c, err);
+}
 
 /* ---- deadlines */
 
@@ -74,9 +128,7 @@ static void on_deadline(uv_timer_t *timer);
 
 static void arm_timer(struct query *q)
 {
-    uint64_t due = q->ready || q->failed  ? UINT64_MAX
-                   : q->spawn_due_ms != 0 ? q->spawn_due_ms
-                                          : q->open_due_ms;
+    uint64_t due = q->failed ? UINT64_MAX : keeper_due_ms(q->keeper);
     if (native_due_ms(q->native) < due)
         due = native_due_ms(q->native);
     for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
@@ -117,18 +169,18 @@ static void finish_call(struct query *q, struct call *call, struct answer *answe
         done.fn(done.fn_arg, answer);
 }
 
-/* `rex` did not answer so far: it hangs, is suspended, or is only slow. */
-static void start_by_spawn(struct query *q)
+static void end_late_call(struct query *q, struct call *call)
 {
-    struct error ignored = {0}; /* then the start fails at its deadline */
-    struct builder *b = builder_new();
-    q->spawn_due_ms = 0;
-    if (expr_build_spawn(b, conn_own_node(q->conn), conn_self(q->conn), &ignored) == 0) {
-        size_t len = 0;
-        const uint8_t *bytes = builder_bytes(b, &len);
-        (void)conn_send_name(q->conn, "net_kernel", bytes, len, &ignored);
-    }
-    builder_free(b);
+    struct answer answer = {0};
+    const struct native_question *n = find_native(call->question);
+    if (call->no_keeper)
+        answer.err = q->no_keeper;
+    else
+        error_set(&answer.err, ERR_TIMEOUT, "the node did not answer “%s” in time",
+                  question_name(call->question));
+    if (n)
+        n->cancel(q);
+    finish_call(q, call, &answer);
 }
 
 static void on_deadline(uv_timer_t *timer)
@@ -143,53 +195,15 @@ static void on_deadline(uv_timer_t *timer)
         struct call *call = &q->calls[i];
         if (!call->used || call->due_ms > now)
             continue;
-        struct answer answer = {0};
-        error_set(&answer.err, ERR_TIMEOUT, "the node did not answer “%s” in time",
-                  question_name(call->question));
-        if (call->question == QUESTION_SYSTEM)
-            header_cancel(q->header);
-        if (call->question == QUESTION_SCAN)
-            scan_cancel(q->scan);
-        finish_call(q, call, &answer);
+        end_late_call(q, call);
         return; /* the callback may have closed the query; finish_call() has armed the timer */
     }
-    if (!q->ready && !q->failed && q->spawn_due_ms != 0 && q->spawn_due_ms <= now)
-        start_by_spawn(q);
-    if (!q->ready && !q->failed && q->open_due_ms <= now) {
-        struct error err = {0};
-        error_set(&err, ERR_TIMEOUT,
-                  "connected, but the node did not answer in %.3g s: it is overloaded, or its code "
-                  "server hangs. Try --timeout %.3g. " ERROR_LOOK_OUTSIDE,
-                  q->open_ms / 1000.0, 4 * q->open_ms / 1000.0);
-        fail_query(q, &err);
-        return;
-    }
+    if (!q->failed)
+        keeper_expire(q->keeper, now);
     arm_timer(q);
 }
 
-/* ---- start and end */
-
-static int send_to(struct query *q, const struct etf_pid *pid, const struct builder *b,
-                   struct error *err)
-{
-    size_t len = 0;
-    const uint8_t *bytes = builder_bytes(b, &len);
-    return conn_send(q->conn, pid, bytes, len, err);
-}
-
-static int send_keeper(struct query *q, const struct builder *b, struct error *err)
-{
-    return send_to(q, &q->keeper, b, err);
-}
-
-static void stop_keeper(struct query *q, const struct etf_pid *keeper)
-{
-    struct error ignored = {0}; /* it ends with the connection */
-    struct builder *b = builder_new();
-    build_atom(b, "stop");
-    (void)send_to(q, keeper, b, &ignored);
-    builder_free(b);
-}
+/* ---- the end */
 
 static void free_timer(uv_handle_t *timer)
 {
@@ -200,36 +214,21 @@ void query_close(struct query *q)
 {
     if (!q)
         return;
-    if (q->ready && !q->failed)
-        stop_keeper(q, &q->keeper);
+    if (!q->failed)
+        keeper_stop(q->keeper);
     uv_timer_stop(q->timer);
     uv_close((uv_handle_t *)q->timer, free_timer);
     header_free(q->header);
+    node_ask_free(q->node);
     scan_free(q->scan);
     who_free(q->who);
-    buf_clear(&q->scan_arg);
+    builder_free(q->scan_arg);
+    keeper_free(q->keeper);
     native_free(q->native);
     free(q);
 }
 
 /* ---- asking */
-
-static int load_question(struct query *q, enum question question, struct error *err)
-{
-    if (q->loaded[question])
-        return 0;
-    const char *name = question_name(question);
-    const struct embedded *source = expr_source(name);
-    struct builder *b = builder_new();
-    build_tuple(b, 3);
-    build_atom(b, "load");
-    build_atom(b, name);
-    build_binary(b, source->text, source->len);
-    int rc = send_keeper(q, b, err);
-    builder_free(b);
-    q->loaded[question] = rc == 0;
-    return rc;
-}
 
 static struct call *free_call(struct query *q)
 {
@@ -244,75 +243,31 @@ static bool is_call_of(const struct call *call, enum question question)
     return call->used && call->question == question;
 }
 
-static void build_ask(struct builder *b, int64_t id, enum question question,
-                      const struct builder *arg_term, unsigned deadline_ms)
-{
-    build_tuple(b, 5);
-    build_atom(b, "ask");
-    build_int(b, id);
-    build_atom(b, question_name(question));
-    if (question_rows[question].holder) {
-        build_tuple(b, 3);
-        build_atom(b, "in");
-        build_atom(b, question_name(question));
-    }
-    build_term(b, arg_term);
-    build_int(b, deadline_ms);
-}
-
-static int ask_keeper(struct query *q, int64_t id, enum question question,
-                      const struct builder *arg_term, unsigned deadline_ms, struct error *err)
-{
-    int rc = load_question(q, question, err);
-    if (rc != 0)
-        return rc;
-    struct builder *b = builder_new();
-    build_ask(b, id, question, arg_term, deadline_ms);
-    rc = send_keeper(q, b, err);
-    builder_free(b);
-    return rc;
-}
-
-static int ask_header(struct query *q, const struct builder *arg_term, struct error *err)
-{
-    struct cursor c;
-    size_t len = 0;
-    const uint8_t *arg = builder_bytes(arg_term, &len);
-    cursor_init(&c, arg, len);
-    if (query_pending(q, QUESTION_SYSTEM))
-        return error_set(err, ERR_LIMIT, "the question before is not answered yet");
-    return header_ask(q->header, cursor_peek_atom(&c, "local"), err);
-}
-
-/* Of a small node natively: then the keeper's process for it has nothing to keep. */
+/* That of a small node natively: then the keeper's process for it has nothing to keep. */
 static int ask_scan(struct query *q, int64_t id, const struct builder *arg_term,
                     unsigned deadline_ms, struct error *err)
 {
     size_t len = 0;
     const uint8_t *arg = builder_bytes(arg_term, &len);
-    if (query_pending(q, QUESTION_SCAN))
-        return error_set(err, ERR_LIMIT, "the question before is not answered yet");
-    const bool native = scan_is_native(q->scan, arg, len, header_processes(q->header));
-    if (!native) {
-        q->scan_is_held = true;
-        return ask_keeper(q, id, QUESTION_SCAN, arg_term, deadline_ms, err);
-    }
-    if (q->scan_is_held)
-        (void)query_end(q, QUESTION_SCAN, err);
-    q->scan_is_held = false;
-    buf_reset(&q->scan_arg);
-    buf_put(&q->scan_arg, arg, len);
+    if (!scan_is_native(q->scan, arg, len, header_processes(q->header)))
+        return keeper_ask(q->keeper, id, QUESTION_SCAN, arg_term, deadline_ms, err);
+    (void)keeper_end(q->keeper, QUESTION_SCAN, err);
+    builder_free(q->scan_arg);
+    q->scan_arg = builder_new();
+    build_term(q->scan_arg, arg_term);
     return scan_ask(q->scan, deadline_ms, err);
 }
 
 static int ask_by_way(struct query *q, int64_t id, enum question question,
                       const struct builder *arg_term, unsigned deadline_ms, struct error *err)
 {
-    if (question == QUESTION_SYSTEM)
-        return ask_header(q, arg_term, err);
-    if (question == QUESTION_SCAN)
-        return ask_scan(q, id, arg_term, deadline_ms, err);
-    return ask_keeper(q, id, question, arg_term, deadline_ms, err);
+    const struct native_question *n = find_native(question);
+    if (!n)
+        return keeper_ask(q->keeper, id, question, arg_term, deadline_ms, err);
+    if (query_pending(q, question))
+        return error_set(err, ERR_LIMIT, "the question before is not answered yet");
+    return n->ask ? ask_natively(q, question, arg_term, err)
+                  : ask_scan(q, id, arg_term, deadline_ms, err);
 }
 
 int query_ask(struct query *q, enum question question, const struct builder *arg_term,
@@ -344,26 +299,15 @@ int query_tell(struct query *q, enum question question, const struct builder *te
                struct error *err)
 {
     assert(q->ready);
-    struct builder *b = builder_new();
-    build_tuple(b, 3);
-    build_atom(b, "tell");
-    build_atom(b, question_name(question));
-    build_term(b, term);
-    int rc = send_keeper(q, b, err);
-    builder_free(b);
+    int rc = keeper_tell(q->keeper, question, term, err);
+    arm_timer(q);
     return rc;
 }
 
 int query_end(struct query *q, enum question question, struct error *err)
 {
     assert(q->ready);
-    struct builder *b = builder_new();
-    build_tuple(b, 2);
-    build_atom(b, "drop");
-    build_atom(b, question_name(question));
-    int rc = send_keeper(q, b, err);
-    builder_free(b);
-    return rc;
+    return keeper_end(q->keeper, question, err);
 }
 
 void query_node(struct query *q, double schedulers, double use, bool busy)
@@ -394,7 +338,12 @@ void query_drop(struct query *q, const void *fn_arg)
 
 const struct etf_pid *query_keeper(const struct query *q)
 {
-    return &q->keeper;
+    return keeper_pid(q->keeper);
+}
+
+uint32_t query_creation(const struct query *q)
+{
+    return native_creation(q->native);
 }
 
 bool query_is_own(const struct query *q, const struct etf_pid *pid)
@@ -410,7 +359,7 @@ bool query_pending(const struct query *q, enum question question)
     return false;
 }
 
-/* ---- what is asked natively */
+/* ---- native answers */
 
 /* Since it was asked, or since the answer before: that covers what was done in between. */
 static uint64_t took_ms(struct query *q, const struct call *call)
@@ -421,23 +370,13 @@ static uint64_t took_ms(struct query *q, const struct call *call)
     return now - since;
 }
 
-/* The header's own process is ours: the keeper links it, so that it counts as such. */
-void query_adopt(struct query *q, const struct etf_pid *pid)
+bool query_adopt(struct query *q, const struct etf_pid *pid)
 {
-    struct error ignored = {0};
-    if (!pid)
-        return;
-    struct builder *b = builder_new();
-    build_tuple(b, 2);
-    build_atom(b, "adopt");
-    build_pid(b, conn_peer_node(q->conn), pid);
-    (void)send_keeper(q, b, &ignored);
-    builder_free(b);
+    return keeper_adopt(q->keeper, pid);
 }
 
-/* value NULL: err says why. */
-static void finish_native(struct query *q, enum question question, const struct builder *value,
-                          double target_us, const struct error *err)
+void query_reply(struct query *q, enum question question, const struct builder *value,
+                 double target_us, const struct error *err)
 {
     struct answer answer = {.err = *err};
     if (value) {
@@ -452,39 +391,21 @@ static void finish_native(struct query *q, enum question question, const struct 
         }
 }
 
-static void on_header(void *arg, const struct builder *value, double target_us,
-                      const struct error *err)
-{
-    finish_native(arg, QUESTION_SYSTEM, value, target_us, err);
-}
-
-/* Too many processes were there when they were listed: the keeper is asked instead. */
-static void ask_instead(struct query *q, struct error *err)
+void query_pass_scan(struct query *q)
 {
     const uint64_t now = uv_now(q->loop);
+    struct error err = {0};
     for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++) {
         const struct call *call = &q->calls[i];
         if (!is_call_of(call, QUESTION_SCAN))
             continue;
         const uint64_t left_ms = call->due_ms > now + GRACE_MS ? call->due_ms - now - GRACE_MS : 1;
-        struct builder *b = builder_new();
-        build_raw(b, q->scan_arg.data + 1, q->scan_arg.len - 1);
-        q->scan_is_held = true;
-        (void)ask_keeper(q, call->id, QUESTION_SCAN, b, (unsigned)left_ms, err);
-        builder_free(b);
+        if (keeper_ask(q->keeper, call->id, QUESTION_SCAN, q->scan_arg, (unsigned)left_ms, &err) !=
+            0)
+            query_reply(q, QUESTION_SCAN, NULL, 0, &err);
+        arm_timer(q);
         return;
     }
-}
-
-static void on_scan(void *arg, const struct builder *value, double target_us,
-                    const struct error *err)
-{
-    struct query *q = arg;
-    struct error why = *err;
-    if (!value && why.code == ERR_NONE)
-        ask_instead(q, &why);
-    if (value || why.code != ERR_NONE)
-        finish_native(q, QUESTION_SCAN, value, target_us, &why);
 }
 
 static void query_spawned(struct conn *conn, void *arg, uint64_t id, const struct etf_pid *pid,
@@ -501,44 +422,6 @@ static void print_raw(struct buf *out, struct slice term)
 {
     const struct print_limits limits = {.depth = 8, .items = 20, .bytes = 300, .cuts = true};
     print_term(out, (const uint8_t *)term.s, term.len, &limits);
-}
-
-/* {EXPR_TAG, {keeper, Pid, Version, {PerSecond, Plain}}} or {EXPR_TAG, {badrpc, Reason}} */
-static void take_start(struct query *q, struct cursor *c)
-{
-    struct slice value = {0};
-    struct cursor copy = *c;
-    cursor_raw(&copy, &value);
-
-    int64_t version = 0;
-    double per_second = 0, plain = 0;
-    bool ok = cursor_tuple_of(c, 4) && cursor_atom_is(c, "keeper") &&
-              cursor_pid(c, &q->keeper, NULL) && cursor_int64(c, &version) &&
-              cursor_tuple_of(c, 2) && cursor_number(c, &per_second) && cursor_number(c, &plain);
-    if (ok && version == KEEPER_VERSION) {
-        price_init(&q->price, per_second, plain);
-        q->answered_ms = uv_now(q->loop);
-        q->ready = true;
-        arm_timer(q);
-        q->handlers.on_ready(q->arg);
-        return;
-    }
-    struct error err = {0};
-    struct buf text;
-    buf_init(&text, 4096);
-    print_raw(&text, value);
-    error_set(&err, ERR_TARGET, "the node could not evaluate the helper process: %s",
-              buf_cstr(&text));
-    buf_clear(&text);
-    fail_query(q, &err);
-}
-
-/* `rex` was only slow: one keeper is enough. */
-static void take_second(struct query *q, struct cursor *c)
-{
-    struct etf_pid keeper;
-    if (cursor_tuple_of(c, 4) && cursor_atom_is(c, "keeper") && cursor_pid(c, &keeper, NULL))
-        stop_keeper(q, &keeper);
 }
 
 /* The rest of {a, Id, error | timeout | killed, Work, What} as an error. */
@@ -632,7 +515,7 @@ static void query_message(struct conn *conn, void *arg, const struct conn_messag
     if (arity == 2) {
         int64_t tag = 0;
         if (cursor_int64(&c, &tag) && tag == EXPR_TAG)
-            (q->ready ? take_second : take_start)(q, &c);
+            keeper_take_start(q->keeper, &c); /* which may close the query */
     } else if (arity == 3 && cursor_peek_atom(&c, "shared")) {
         cursor_skip(&c);
         header_take_shared(q->header, &c);
@@ -655,11 +538,64 @@ static void query_link_exit(struct conn *conn, void *arg, const struct etf_pid *
     (void)reason;
     if (native_exited(q->native, from, reason))
         return;
-    if (q->failed || !q->ready || from->id != q->keeper.id || from->serial != q->keeper.serial)
+    const struct etf_pid *keeper = keeper_pid(q->keeper);
+    if (q->failed || !keeper || from->id != keeper->id || from->serial != keeper->serial)
         return;
     struct error err = {0};
     error_set(&err, ERR_LOST, "another process ended the helper process of beamtop on the node");
     fail_query(q, &err);
+}
+
+/* ---- the opening */
+
+/* Those that wait for it end one by one, by the timer: the callback of each may close the query. */
+static void on_keeper(void *arg, const struct error *why)
+{
+    struct query *q = arg;
+    if (!why) {
+        header_adopt(q->header);
+        arm_timer(q);
+        if (q->handlers.on_keeper)
+            q->handlers.on_keeper(q->arg); /* which may close the query */
+        return;
+    }
+    q->no_keeper = *why;
+    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
+        if (q->calls[i].used && !find_native(q->calls[i].question)) {
+            q->calls[i].no_keeper = true;
+            q->calls[i].due_ms = uv_now(q->loop);
+        }
+    arm_timer(q);
+}
+
+static void on_start(void *arg, const struct native_answer *answer)
+{
+    struct query *q = arg;
+    struct error err = {0};
+    if (answer->end == NATIVE_RETURNED && price_take(&q->price, answer->value)) {
+        q->answered_ms = uv_now(q->loop);
+        q->ready = true;
+        q->handlers.on_ready(q->arg); /* which may close the query */
+        return;
+    }
+    if (answer->end == NATIVE_LATE)
+        error_set(&err, ERR_TIMEOUT,
+                  "connected, but the node did not answer in %.3g s: it is overloaded. "
+                  "Try --timeout %.3g. " ERROR_LOOK_OUTSIDE,
+                  q->open_ms / 1000.0, 4 * q->open_ms / 1000.0);
+    else
+        native_explain(answer, "start", &err);
+    fail_query(q, &err);
+}
+
+static int ask_start(struct query *q, struct error *err)
+{
+    struct native_call call;
+    price_call_init(&call);
+    int rc =
+        native_ask(q->native, NATIVE_START, &call, uv_now(q->loop), q->open_ms, on_start, q, err);
+    native_call_clear(&call);
+    return rc;
 }
 
 int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
@@ -674,27 +610,17 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
     q->handlers = *handlers;
     q->arg = arg;
     q->open_ms = deadline_ms;
-    q->open_due_ms = uv_now(loop) + deadline_ms;
-    q->spawn_due_ms =
-        uv_now(loop) + (deadline_ms < 2 * SPAWN_AFTER_MS ? deadline_ms / 2 : SPAWN_AFTER_MS);
     q->next_id = EXPR_TAG + 1;
     q->native = native_new(conn);
-    q->header = header_new(q, &q->price, q->native, conn, loop, on_header, q);
+    q->keeper = keeper_new(conn, loop, deadline_ms, on_keeper, q);
+    q->header = header_new(q, &q->price, q->native, conn, loop);
+    q->node = node_ask_new(q, &q->price, q->native, loop);
     q->who = who_new(q, &q->price, q->native, conn, loop);
-    q->scan = scan_new(q, &q->price, q->native, q->who, conn, loop, on_scan, q);
-    buf_init(&q->scan_arg, 0);
+    q->scan = scan_new(q, &q->price, q->native, q->who, conn, loop);
     q->timer = alloc_zero(1, sizeof *q->timer);
     uv_timer_init(loop, q->timer);
     q->timer->data = q;
-
-    struct builder *b = builder_new();
-    int rc = expr_build(b, conn_own_node(conn), conn_self(conn), err);
-    if (rc == 0) {
-        size_t len = 0;
-        const uint8_t *bytes = builder_bytes(b, &len);
-        rc = conn_send_name(conn, "rex", bytes, len, err);
-    }
-    builder_free(b);
+    int rc = ask_start(q, err);
     if (rc != 0) {
         query_close(q);
         return rc;

@@ -51,7 +51,7 @@ void scan_send(struct scan *s, const struct builder *value, const struct error *
     const double us = s->us + own_take_us(s->own) + who_take_us(s->who);
     s->asking = false;
     s->us = 0;
-    s->fn(s->arg, value, us, err);
+    query_reply(s->query, QUESTION_SCAN, value, us, err);
 }
 
 /* The next one begins anew. */
@@ -75,7 +75,7 @@ void scan_give_up(struct scan *s, const struct error *err)
 void scan_fail_answer(struct scan *s, const struct native_answer *answer)
 {
     struct error err = {0};
-    native_error(&err, "scan", answer);
+    native_explain(answer, question_name(QUESTION_SCAN), &err);
     scan_give_up(s, &err);
 }
 
@@ -231,7 +231,9 @@ static void on_list(void *arg, const struct native_answer *answer)
         scan_add_price(s, &clock);
         if (n > SMALL_MOST) {
             s->large = true;
-            scan_give_up(s, &(struct error){0});
+            forget_all(s);
+            s->asking = false;
+            query_pass_scan(s->query);
         } else {
             take_list(s, &clock, pids, n);
         }
@@ -272,7 +274,7 @@ bool scan_is_native(struct scan *s, const uint8_t *arg, size_t len, int64_t proc
 /* An ask of one before, whose deadline has passed, ends before its place is free. */
 static bool is_out(const struct scan *s)
 {
-    for (unsigned place = NATIVE_LIST; place < NATIVE_SCAN_END; place++)
+    for (unsigned place = NATIVE_LIST; place <= NATIVE_OWN; place++)
         if (native_is_out(s->native, place))
             return true;
     return s->who_is_out;
@@ -303,7 +305,7 @@ void scan_cancel(struct scan *s)
 }
 
 struct scan *scan_new(struct query *q, const struct price *price, struct native *native,
-                      struct who *who, struct conn *conn, uv_loop_t *loop, scan_fn *fn, void *arg)
+                      struct who *who, struct conn *conn, uv_loop_t *loop)
 {
     struct scan *s = alloc_zero(1, sizeof *s);
     s->query = q;
@@ -313,8 +315,6 @@ struct scan *scan_new(struct query *q, const struct price *price, struct native 
     s->own = own_new(q, price, native, conn, loop);
     s->conn = conn;
     s->loop = loop;
-    s->fn = fn;
-    s->arg = arg;
     return s;
 }
 

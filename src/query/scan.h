@@ -16,14 +16,10 @@
 
 struct scan;
 
-/* value: the answer of docs/queries.md, with version byte, borrowed; or NULL and why. With NULL and
- * no error the node has too many processes: the keeper answers. */
-typedef void scan_fn(void *arg, const struct builder *value, double target_us,
-                     const struct error *err);
-
-/* fn comes once for each scan_ask(), from the loop, unless scan_cancel() is first. */
+/* query_reply() comes once for each scan_ask(), from the loop, unless scan_cancel() is first; or
+ * query_pass_scan(), where there are too many processes. */
 struct scan *scan_new(struct query *q, const struct price *price, struct native *native,
-                      struct who *who, struct conn *conn, uv_loop_t *loop, scan_fn *fn, void *arg);
+                      struct who *who, struct conn *conn, uv_loop_t *loop);
 void scan_free(struct scan *s);
 /* Whether that scan of a node of so many processes (-1: not known) is one of these. What was known
  * is forgotten where it is not. arg: with version byte. */

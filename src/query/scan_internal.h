@@ -22,8 +22,6 @@ struct scan {
     struct own *own;
     struct conn *conn;
     uv_loop_t *loop;
-    scan_fn *fn;
-    void *arg;
 
     struct scan_ask ask;
     bool large;

@@ -15,10 +15,6 @@
 #include "who_known.h"
 #include "who_terms.h"
 
-/* Places of native.h. */
-#define PLACE_READ 10
-#define PLACE_APPLICATIONS 11
-
 /* For an ask: a process that does not yield keeps it waiting. Then its part is cut, and so many
  * times in all the next one waits until it has ended. */
 #define ASK_MS 1000
@@ -114,14 +110,14 @@ static bool send_call(struct who *w, unsigned place, native_fn *fn)
 /* The same, for what others wait for: then nothing more is asked. */
 static bool ask_call(struct who *w, native_fn *fn)
 {
-    w->failed = !send_call(w, PLACE_READ, fn);
+    w->failed = !send_call(w, NATIVE_WHO, fn);
     return !w->failed;
 }
 
 /* true: one that was late has not ended yet, and is waited for. */
 static bool await_end(struct who *w)
 {
-    if (!native_is_out(w->native, PLACE_READ) || ++w->ending > ENDING_MOST)
+    if (!native_is_out(w->native, NATIVE_WHO) || ++w->ending > ENDING_MOST)
         return false;
     uv_timer_start(w->timer, on_ending, ENDING_MS, 0);
     return true;
@@ -207,7 +203,7 @@ static void ask_applications(struct who *w)
     if (w->awaits_applications)
         return;
     who_call_applications(&w->call);
-    w->awaits_applications = send_call(w, PLACE_APPLICATIONS, on_applications);
+    w->awaits_applications = send_call(w, NATIVE_WHO_APPLICATIONS, on_applications);
 }
 
 /* The last one of a leader counts. */

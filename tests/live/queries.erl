@@ -121,7 +121,7 @@ connect(Node, Options) ->
     Ref = make_ref(),
     {rex, Node} ! {'$gen_call', {self(), Ref},
                    {call, erl_eval, expr, [evaluate_form(), Bindings, none, none, value], user}},
-    receive {Ref, {keeper, Keeper, 2, {_, _}}} -> Keeper;
+    receive {Ref, {keeper, Keeper, 3}} -> Keeper;
             {Ref, Other} -> error({start, Other})
     after ?LONG_MS -> error(start_timeout)
     end.

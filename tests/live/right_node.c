@@ -72,6 +72,10 @@ void test_info(void **state)
         {"atom_limit", "erlang:system_info(atom_limit)."},
         {"ets_limit", "erlang:system_info(ets_limit)."},
         {"net_tick_s", "net_kernel:get_net_ticktime()."},
+        {"os", "begin {F, N} = os:type(), {A, B, C} = os:version(), list_to_atom(lists:flatten("
+               "io_lib:format(\"~w/~w ~w.~w.~w\", [F, N, A, B, C]))) end."},
+        {"start_wall_us", "erlang:convert_time_unit(erlang:system_info(start_time) + "
+                          "erlang:time_offset(), native, microsecond)."},
     };
     struct target *t = target_of(state);
     json_t *before = facts(t);

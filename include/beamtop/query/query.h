@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Questions to one target over one connection: starts the keeper there, loads expressions when
- * they are first asked for, matches answers to questions, and gives each question a deadline.
+ * Questions to one target over one connection: asks natively what can be, starts the keeper there
+ * for the first question that needs it, matches answers to questions, and gives each a deadline.
  * docs/queries.md is the protocol. One thread: the loop's. Callbacks come from the loop, never
  * from within query_ask(). */
 #ifndef BEAMTOP_QUERY_QUERY_H
@@ -31,9 +31,9 @@ struct answer {
 typedef void answer_fn(void *arg, const struct answer *answer);
 
 struct query_handlers {
-    void (*on_ready)(void *arg); /* the keeper stands */
-    void (*on_failed)(void *arg,
-                      const struct error *err); /* it could not be started, or has ended */
+    void (*on_ready)(void *arg); /* the node has answered: from now on it can be asked */
+    void (*on_failed)(void *arg, const struct error *err); /* it has not, or the keeper has ended */
+    void (*on_keeper)(void *arg);                          /* the keeper stands. May be NULL */
     /* An answer for another fn_arg than `arg` has come, with its CPU time. May be NULL. */
     void (*on_work)(void *arg, double target_us);
     /* How far a question in flight is, as the node says: 0 <= done <= all, all > 0. May be NULL. */
@@ -41,7 +41,8 @@ struct query_handlers {
 };
 
 /* Takes what conn receives until query_close(), which conn_close() must follow, and asks the target
- * to start the keeper: on_ready or on_failed follows within deadline_ms. */
+ * for the first time: on_ready or on_failed follows within deadline_ms, which is also that of a
+ * start of the keeper. */
 int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
                const struct query_handlers *handlers, void *arg, unsigned deadline_ms,
                struct error *err);
@@ -49,7 +50,8 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
 /*
  * Asks. `arg_term` is the question's Arg (borrowed). The answer, or an error by the deadline,
  * comes to fn exactly once, unless query_close() comes first. ERR_LIMIT with LIMIT_CALLS_IN_FLIGHT
- * questions open. */
+ * questions open. Where the keeper could not be started, the questions that waited for it fail, and
+ * for 10 s those that need it fail at once, with ERR_TIMEOUT or ERR_TARGET. */
 int query_ask(struct query *q, enum question question, const struct builder *arg_term,
               unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err);
 /* Sets the number of schedulers of all kinds, the use of the normal ones (0..1), and whether
@@ -67,8 +69,8 @@ int query_tell(struct query *q, enum question question, const struct builder *te
                struct error *err);
 /* Ends the question's own process there, which takes back what it holds on the node. */
 int query_end(struct query *q, enum question question, struct error *err);
-/* The keeper, once started: its creation is that of all of the node's pids. */
-const struct etf_pid *query_keeper(const struct query *q);
+/* Of all of the node's pids, once it has answered; else 0. */
+uint32_t query_creation(const struct query *q);
 /* A process that the node spawned for a question lately: it has no flag that the keeper could take
  * off. */
 bool query_is_own(const struct query *q, const struct etf_pid *pid);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The life of a connection as a source of facts: connect, keeper, loss, next try; and what others
- * ask of it. */
+/* The life of a connection as a source of facts: connect, first answer, loss, next try; and what
+ * others ask of it. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -84,22 +84,27 @@ static void lose_link(struct live *l, enum conn_failure why, const struct error 
     report_change(l, 0);
 }
 
-/* ---- the keeper */
+/* ---- the questions */
 
-static void on_keeper_ready(void *arg)
+static void on_query_ready(void *arg)
 {
     struct live *l = arg;
     l->phase = PHASE_RUNNING;
     l->was_up = true;
     l->retries = 0;
-    model_journal(
-        l->model, clock_wall_us(), false,
-        "helper process started: it is evaluated, loads no module and ends with the connection");
     model_set_link(l->model, LINK_LIVE, "");
     report_change(l, 0);
     live_tick_start(l);
     if (l->handlers.on_link)
         l->handlers.on_link(l->arg, true);
+}
+
+static void on_keeper(void *arg)
+{
+    live_journal(
+        arg, false,
+        "helper process started: it is evaluated, loads no module and ends with the connection");
+    report_change(arg, 0);
 }
 
 static void on_work(void *arg, double target_us)
@@ -116,7 +121,7 @@ static void on_sweep_progress(void *arg, enum question question, int64_t done, i
     report_change(l, 0);
 }
 
-static void on_keeper_failed(void *arg, const struct error *err)
+static void on_query_failed(void *arg, const struct error *err)
 {
     struct live *l = arg;
     struct error copy = *err;
@@ -128,8 +133,9 @@ static void on_keeper_failed(void *arg, const struct error *err)
 static void on_up(struct conn *c, void *arg)
 {
     struct live *l = arg;
-    static const struct query_handlers handlers = {.on_ready = on_keeper_ready,
-                                                   .on_failed = on_keeper_failed,
+    static const struct query_handlers handlers = {.on_ready = on_query_ready,
+                                                   .on_failed = on_query_failed,
+                                                   .on_keeper = on_keeper,
                                                    .on_work = on_work,
                                                    .on_progress = on_sweep_progress};
     struct error err = {0};
@@ -290,7 +296,7 @@ bool live_is_up(const struct live *l)
     return l->phase == PHASE_RUNNING;
 }
 
-static int need_keeper(const struct live *l, struct error *err)
+static int need_link(const struct live *l, struct error *err)
 {
     if (live_is_up(l))
         return 0;
@@ -300,7 +306,7 @@ static int need_keeper(const struct live *l, struct error *err)
 int live_ask(struct live *l, enum question question, const struct builder *arg,
              unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err)
 {
-    int rc = need_keeper(l, err);
+    int rc = need_link(l, err);
     return rc != 0 ? rc : query_ask(l->query, question, arg, deadline_ms, fn, fn_arg, err);
 }
 
@@ -311,7 +317,7 @@ const char *live_peer_node(const struct live *l)
 
 uint32_t live_peer_creation(const struct live *l)
 {
-    return live_is_up(l) ? query_keeper(l->query)->creation : 0;
+    return live_is_up(l) ? query_creation(l->query) : 0;
 }
 
 /* ---- what a key asks of one process: its mailbox, its state, a garbage collection */
@@ -378,7 +384,7 @@ static int port_tell(void *ctx, enum question question, const struct builder *te
                      struct error *err)
 {
     struct live *l = ctx;
-    int rc = need_keeper(l, err);
+    int rc = need_link(l, err);
     return rc != 0 ? rc : query_tell(l->query, question, term, err);
 }
 

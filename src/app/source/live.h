@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A live node as a source of facts: connects, starts the keeper, asks what the wanted views need
+ * A live node as a source of facts: connects, asks what the wanted views need
  * every tick within the governor's plan, and gives the answers to a model. After a loss it connects
  * again by itself. One thread: the loop's. */
 #ifndef BEAMTOP_APP_SOURCE_LIVE_H
@@ -41,8 +41,8 @@ struct live_handlers {
     void (*on_trouble)(void *arg, enum question question, const struct error *err);
     /* Connected, but something is worth telling: the node's name is not the one asked for. */
     void (*on_notice)(void *arg, const char *text);
-    /* The keeper stands, or is gone: what live_ask() asked of it stays without an answer. May be
-     * NULL. */
+    /* The node answers, or the connection is gone: what live_ask() asked of it stays without an
+     * answer. May be NULL. */
     void (*on_link)(void *arg, bool up);
     /* No connection, or lost without `reconnect`. The source has ended. */
     void (*on_end)(void *arg, enum conn_failure why, const struct error *err);
@@ -78,8 +78,8 @@ int live_ask_state(struct live *l, const struct etf_pid *pid, int timeout_ms, in
                    bool agreed, struct error *err);
 
 /*
- * Other questions than a tick's. As query_ask(); ERR_LOST while there is no keeper. Their cost is
- * counted. */
+ * Other questions than a tick's. As query_ask(); ERR_LOST while there is no connection. Their cost
+ * is counted. */
 bool live_is_up(const struct live *l);
 int live_ask(struct live *l, enum question question, const struct builder *arg,
              unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err);

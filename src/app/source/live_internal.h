@@ -16,7 +16,7 @@ struct spent {
 
 enum live_phase {
     PHASE_CONNECTING,
-    PHASE_STARTING, /* connected, the keeper is on its way */
+    PHASE_STARTING, /* connected, the first answer is on its way */
     PHASE_RUNNING,
     PHASE_WAITING, /* for the next try */
     PHASE_ENDED,
@@ -60,7 +60,7 @@ struct live {
     unsigned reported;       /* questions whose first answer is logged */
     double logged_s;         /* how far apart ticks are by the log's last line of it; 0: as asked */
     bool tick_full;          /* this tick asks more than the header's question */
-    bool had_tick;           /* a tick has ended since the keeper started */
+    bool had_tick;           /* a tick has ended since the node answers */
     bool had_second;         /* the next one has begun: costs are known from here on */
     uint64_t bytes_before;
     struct tick_cost cost;
@@ -70,7 +70,7 @@ struct live {
 };
 
 /* live_tick.c */
-void live_tick_start(struct live *l); /* the keeper has started: first questions */
+void live_tick_start(struct live *l); /* the node answers: first questions */
 void live_tick_now(struct live *l);   /* others are due now */
 void live_tick_timer(struct live *l); /* the timer fired while running */
 void live_reset_tick(struct live *l);

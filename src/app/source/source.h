@@ -36,7 +36,8 @@ struct source_handlers {
     void (*on_notice)(void *arg, bool trouble, const char *text);
     /* No tick follows. had_tick: there was one; err NULL: everything was reported. */
     void (*on_end)(void *arg, bool had_tick, const struct error *err);
-    /* Only where something can be acted on: the keeper stands, or is gone. May be NULL. */
+    /* Only where something can be acted on: the node answers, or the connection is gone. May be
+     * NULL. */
     void (*on_link)(void *arg, bool up);
 };
 

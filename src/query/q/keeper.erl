@@ -4,7 +4,7 @@
 %%
 %% Bindings: C, the client's pid; O, options (a map): worker_heap_bytes, the heap limit of a worker;
 %% EvaluateAll of loader.erl.
-%% Value: {keeper, Pid, Version, Prices}.
+%% Value: {keeper, Pid, Version}.
 %%
 %% This is evaluated by erl_eval, so: funs are made once (each costs 200 us on OTP 23), values
 %% go through arguments rather than environments (an environment is copied at every spawn, and
@@ -14,7 +14,7 @@
 %% nothing.
 lists:foreach(fun(Module) -> Module:module_info(module) end, [eval_bits, re]),
 
-Version = 2,
+Version = 3,
 WordBytes = erlang:system_info(wordsize),
 MiB = 1048576,
 
@@ -580,4 +580,4 @@ end,
 
 {keeper,
  spawn_opt(erlang, apply, [Start, [C]], SpawnOptions(128 * MiB) -- [link]),
- Version, Prices}.
+ Version}.

@@ -241,3 +241,37 @@ TEST(test_native)
     price_init(&p, PER_SECOND, 0);
     assert_true(price_of_ask(&p, 0) > 100 && price_of_ask(&p, 0) < 1000);
 }
+
+/* The least of the bursts counts, each of 565 reductions; evaluated code takes 1.56 times that
+ * where the JIT sorts. */
+TEST(test_asked)
+{
+    static const struct {
+        const char *value;
+        double us; /* 0: refused */
+    } cases[] = {
+        {"[1000000000,\"[jit:ns]\",0,x,9000,x,14650,x,22000,x,30000,x,40000,x,50000,x,60000,x,"
+         "70000]",
+         1.56 * 5.65},
+        {"[1000000,\"[smp]\",0,x,9,x,14,x,22,x,30,x,40,x,50,x,60,x,70]", 1.11 * 5},
+        {"[1000000000,\"[jit]\",0,x,0,x,0,x,0,x,0,x,0,x,0,x,0,x,0]", -1}, /* too coarse */
+        {"[1000000000,\"[jit]\",0,x,y,x,2,x,3,x,4,x,5,x,6,x,7,x,8]", 0},
+        {"[x,\"[jit]\",0,x,1,x,2,x,3,x,4,x,5,x,6,x,7,x,8]", 0},
+        {"[1,2,3]", 0},
+        {"x", 0},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct price p, same;
+        struct error err = {0};
+        size_t len = 0;
+        struct builder *b = builder_new();
+        assert_int_equal(etf_parse(b, cases[i].value, strlen(cases[i].value), NULL, &err), 0);
+        const uint8_t *bytes = builder_bytes(b, &len);
+        const bool ok = price_take(&p, (struct slice){(const char *)bytes, len});
+        assert_int_equal(ok, cases[i].us != 0);
+        price_init(&same, 1e9, fmax(cases[i].us, 0) * 1000 * 1000 / 565);
+        if (ok)
+            near(price_of_ask(&p, 0), price_of_ask(&same, 0));
+        builder_free(b);
+    }
+}

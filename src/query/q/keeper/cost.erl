@@ -29,23 +29,3 @@ CountedSince = fun(Before) ->
     CountWork(),
     get(counted) - Before
 end,
-
-%% What the client needs to say what an answer cost (src/query/price.h): native time of a second,
-%% and of 1,000 reductions of compiled code that neither waits nor touches much memory: the least of
-%% a few bursts, each so short that a busy host hardly takes the core away in it.
-Burst = fun() ->
-    {_, Before} = process_info(self(), reductions),
-    Start = erlang:monotonic_time(),
-    lists:sort([X * 7919 rem 1009 || X <- lists:seq(1, 100)]),
-    Took = erlang:monotonic_time() - Start,
-    {_, After} = process_info(self(), reductions),
-    Took * 1000 div (After - Before)
-end,
-%% At high priority, since each burst has to give way once or twice: on a busy node that would be
-%% waits for a turn.
-Prices = (fun() ->
-    PriorityBefore = process_flag(priority, high),
-    Plain = lists:min([Burst() || _ <- lists:seq(1, 8)]),
-    process_flag(priority, PriorityBefore),
-    {erlang:convert_time_unit(1, second, native), Plain}
-end)(),
