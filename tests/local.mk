@@ -33,9 +33,9 @@ UNIT_BASE = tests/unit/base/test_clock tests/unit/base/test_error tests/unit/bas
 	tests/unit/base/test_text
 UNIT_ETF = tests/unit/etf/test_check tests/unit/etf/test_cursor tests/unit/etf/test_parse \
 	tests/unit/etf/test_print tests/unit/etf/test_print_ex
-UNIT_LINK = tests/unit/link/test_control tests/unit/link/test_cookie \
-	tests/unit/link/test_discover tests/unit/link/test_epmd tests/unit/link/test_frame \
-	tests/unit/link/test_name
+UNIT_LINK = tests/unit/link/test_atom_cache tests/unit/link/test_control \
+	tests/unit/link/test_cookie tests/unit/link/test_discover tests/unit/link/test_epmd \
+	tests/unit/link/test_frame tests/unit/link/test_name
 UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/unit/local/test_images \
 	tests/unit/local/test_jit tests/unit/local/test_records tests/unit/local/test_resident
 UNIT_QUERY = tests/unit/query/test_header tests/unit/query/test_node tests/unit/query/test_price \
@@ -120,6 +120,7 @@ tests_live_test_who_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += $(LIVE_LINK)
 # ---- fuzz: tests/fuzz/fuzz_NAME.c, its inputs in tests/fuzz/corpus/NAME/. A target is its name here and its line below.
 FUZZ_TARGETS = \
+	tests/fuzz/fuzz_atom_cache \
 	tests/fuzz/fuzz_calls \
 	tests/fuzz/fuzz_config \
 	tests/fuzz/fuzz_decode \
@@ -137,6 +138,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_spans \
 	tests/fuzz/fuzz_theme \
 	tests/fuzz/fuzz_trace
+tests_fuzz_fuzz_atom_cache_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)
 tests_fuzz_fuzz_calls_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
 tests_fuzz_fuzz_config_LDADD = $(FUZZ_MAIN) src/libui.a src/libtrace.a src/libetf.a $(BASE_LIBS)
 tests_fuzz_fuzz_decode_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)

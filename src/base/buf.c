@@ -30,6 +30,14 @@ void buf_reset(struct buf *b)
     b->overflow = false;
 }
 
+void buf_recycle(struct buf *b, size_t keep)
+{
+    if (b->cap > keep)
+        buf_clear(b);
+    else
+        buf_reset(b);
+}
+
 /* Makes room for more bytes and a NUL beyond them; false past the cap. */
 static bool reserve_bytes(struct buf *b, size_t more)
 {

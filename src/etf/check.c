@@ -30,7 +30,8 @@ struct level {
     uint64_t left;                 /* subterms still to come */
     const enum expected *expected; /* of the first n_expected subterms that still come */
     size_t n_expected;
-    size_t end; /* where a fun must end; 0: anywhere */
+    size_t end;  /* where a fun must end; 0: anywhere */
+    size_t mark; /* of etf_atoms.on_fun */
 };
 
 struct walk {
@@ -40,6 +41,7 @@ struct walk {
     size_t depth; /* levels in use */
     uint64_t nodes;
     struct error *err;
+    const struct etf_atoms *atoms; /* NULL: nobody asks for them */
     struct level levels[LIMIT_TERM_DEPTH];
 };
 
@@ -101,14 +103,28 @@ static int check_atom_text(struct walk *w, size_t len, bool utf8)
     return 0;
 }
 
-/* An atom whose tag is `tag` and has been read. */
-static int check_atom(struct walk *w, uint8_t tag)
+static bool is_atom(const struct walk *w, uint8_t tag)
+{
+    return etf_is_atom_tag(tag) || (tag == ETF_ATOM_CACHE_REF && w->atoms && w->atoms->refs);
+}
+
+static int check_whole_atom(struct walk *w, uint8_t tag)
 {
     bool utf8 = tag == ETF_ATOM_UTF8 || tag == ETF_SMALL_ATOM_UTF8;
     bool small = tag == ETF_SMALL_ATOM_UTF8 || tag == ETF_SMALL_ATOM_LATIN1;
     uint32_t len;
     int rc = take_be(w, small ? 1 : 2, &len);
     return rc < 0 ? rc : check_atom_text(w, len, utf8);
+}
+
+/* An atom whose tag is `tag` and has been read. */
+static int check_atom(struct walk *w, uint8_t tag)
+{
+    const size_t start = w->at - 1;
+    int rc = tag == ETF_ATOM_CACHE_REF ? skip_bytes(w, 1) : check_whole_atom(w, tag);
+    if (rc == 0 && w->atoms)
+        rc = w->atoms->on_atom(w->atoms->arg, start, w->at - start, w->err);
+    return rc;
 }
 
 /* The node of a pid, port or reference. */
@@ -119,7 +135,7 @@ static int check_node(struct walk *w)
     int rc = take_be(w, 1, &tag);
     if (rc < 0)
         return rc;
-    if (!etf_is_atom_tag((uint8_t)tag))
+    if (!is_atom(w, (uint8_t)tag))
         return fail_term(w, start, "expected the atom of a node's name");
     return check_atom(w, (uint8_t)tag);
 }
@@ -211,7 +227,7 @@ static int enter_term(struct walk *w, uint64_t count, const enum expected *expec
     if (w->depth == LIMIT_TERM_DEPTH)
         return error_set(w->err, ERR_LIMIT, "a term nested deeper than %u at byte %zu",
                          LIMIT_TERM_DEPTH, w->at);
-    w->levels[w->depth++] = (struct level){count, expected, n_expected, end};
+    w->levels[w->depth++] = (struct level){count, expected, n_expected, end, 0};
     return 0;
 }
 
@@ -236,8 +252,11 @@ static int check_fun(struct walk *w)
         return rc;
     if (size > w->len - start || size < w->at - start)
         return fail_term(w, start, "the size of a fun does not fit");
-    return enter_term(w, (uint64_t)free_count + ARRAY_LEN(fun_expected), fun_expected,
-                      ARRAY_LEN(fun_expected), start + size);
+    rc = enter_term(w, (uint64_t)free_count + ARRAY_LEN(fun_expected), fun_expected,
+                    ARRAY_LEN(fun_expected), start + size);
+    if (rc == 0 && w->atoms)
+        w->levels[w->depth - 1].mark = w->atoms->on_fun(w->atoms->arg, start);
+    return rc;
 }
 
 /* Number of fields, flags; then module, name, and a key and a value for each field. OTP 29. */
@@ -253,13 +272,13 @@ static int check_record(struct walk *w)
                       ARRAY_LEN(record_expected), 0);
 }
 
-static bool tag_fits(enum expected expected, uint8_t tag)
+static bool tag_fits(const struct walk *w, enum expected expected, uint8_t tag)
 {
     switch (expected) {
     case EXPECTED_ANY:
         return true;
     case EXPECTED_ATOM:
-        return etf_is_atom_tag(tag);
+        return is_atom(w, tag);
     case EXPECTED_INTEGER:
         return tag == ETF_SMALL_INTEGER || tag == ETF_INTEGER || tag == ETF_SMALL_BIG;
     case EXPECTED_SMALL_INTEGER:
@@ -328,9 +347,12 @@ static int check_tag(struct walk *w, uint8_t tag)
         return check_fun(w);
     case ETF_RECORD:
         return check_record(w);
+    case ETF_ATOM_CACHE_REF:
+        if (is_atom(w, tag))
+            return check_atom(w, tag);
+        break;
     case ETF_VERSION:
     case ETF_COMPRESSED:
-    case ETF_ATOM_CACHE_REF:
         break;
     }
     return error_set(w->err, ERR_FORMAT, "malformed term at byte %zu: unknown tag %u", w->at - 1,
@@ -348,16 +370,18 @@ static bool place_takes(struct walk *w, uint8_t tag)
     if (level->n_expected == 0)
         return true;
     level->n_expected--;
-    return tag_fits(*level->expected++, tag);
+    return tag_fits(w, *level->expected++, tag);
 }
 
 /* Leaves the levels that are complete. */
 static int leave_terms(struct walk *w)
 {
     while (w->depth > 0 && w->levels[w->depth - 1].left == 0) {
-        size_t end = w->levels[w->depth - 1].end;
-        if (end != 0 && end != w->at)
+        const struct level *level = &w->levels[w->depth - 1];
+        if (level->end != 0 && level->end != w->at)
             return fail_term(w, w->at, "a fun ends elsewhere than its size says");
+        if (level->end != 0 && w->atoms)
+            w->atoms->on_fun_end(w->atoms->arg, level->mark, w->at);
         w->depth--;
     }
     return 0;
@@ -385,8 +409,8 @@ static int walk_term(struct walk *w)
     return 0;
 }
 
-static int check_from(const uint8_t *bytes, size_t len, size_t start, size_t *used,
-                      struct error *err)
+static int check_from(const uint8_t *bytes, size_t len, size_t start, const struct etf_atoms *atoms,
+                      size_t *used, struct error *err)
 {
     struct walk w;
     w.bytes = bytes;
@@ -395,6 +419,7 @@ static int check_from(const uint8_t *bytes, size_t len, size_t start, size_t *us
     w.depth = 0;
     w.nodes = 0;
     w.err = err;
+    w.atoms = atoms;
     int rc = walk_term(&w);
     if (rc == 0)
         *used = w.at;
@@ -409,10 +434,16 @@ int etf_check(const uint8_t *bytes, size_t len, size_t *used, struct error *err)
         return error_set(err, ERR_FORMAT,
                          "malformed term at byte 0: expected the version byte 131, found %u",
                          (unsigned)bytes[0]);
-    return check_from(bytes, len, 1, used, err);
+    return check_from(bytes, len, 1, NULL, used, err);
 }
 
 int etf_check_bare(const uint8_t *bytes, size_t len, size_t *used, struct error *err)
 {
-    return check_from(bytes, len, 0, used, err);
+    return check_from(bytes, len, 0, NULL, used, err);
+}
+
+int etf_check_atoms(const uint8_t *bytes, size_t len, const struct etf_atoms *atoms, size_t *used,
+                    struct error *err)
+{
+    return check_from(bytes, len, 0, atoms, used, err);
 }

@@ -134,9 +134,11 @@ static int send_bytes(struct conn *c, const uint8_t *bytes, size_t len, struct e
     return 0;
 }
 
+/* One that is packed and not sent was the last: no failure of send_bytes leaves a connection. */
 static int send_frame(struct conn *c, struct buf *frame, struct error *err)
 {
-    int rc = send_bytes(c, frame->data, frame->len, err);
+    const struct buf *bytes = c->atoms_out ? atom_cache_pack(c->atoms_out, frame) : frame;
+    int rc = send_bytes(c, bytes->data, bytes->len, err);
     buf_clear(frame);
     return rc;
 }
@@ -246,6 +248,11 @@ static void on_dialed(void *arg, const struct dial_result *r)
     snprintf(c->notice, sizeof c->notice, "%s", h->notice);
     c->self = (struct etf_pid){.id = SELF_ID, .serial = 0, .creation = h->creation};
     c->read_buf = alloc_zero(1, READ_BYTES);
+    if (h->atom_cache) {
+        c->atoms_in = atom_cache_new();
+        c->atoms_out = atom_cache_new();
+        frame_reader_expand(&c->reader, c->atoms_in);
+    }
     int rc = adopt_socket(c, r->fd);
     if (rc != 0) {
         struct error err = {0};
@@ -293,6 +300,8 @@ static void on_handle_closed(uv_handle_t *h)
     void (*closed)(void *arg) = c->closed;
     void *arg = c->closed_arg;
     frame_reader_clear(&c->reader);
+    atom_cache_free(c->atoms_in);
+    atom_cache_free(c->atoms_out);
     claim_drop(&c->claim);
     free(c->read_buf);
     free(c);

@@ -6,6 +6,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/link/conn.h"
+#include "atom_cache.h"
 #include "control.h"
 #include "frame.h"
 #include "internal.h"
@@ -35,6 +36,7 @@ struct conn {
     struct conn_handlers handlers;
     void *arg, *receiver; /* of on_message and on_link_exit */
     struct frame_reader reader;
+    struct atom_cache *atoms_in, *atoms_out; /* NULL: the peer has none */
     struct conn_stats stats;
     struct etf_pid self;
     char own[LIMIT_NODE_NAME_BYTES + 1];

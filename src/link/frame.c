@@ -12,12 +12,21 @@ void frame_reader_init(struct frame_reader *r, size_t max_bytes)
 {
     *r = (struct frame_reader){0};
     buf_init(&r->in, 0);
+    buf_init(&r->control, max_bytes);
+    buf_init(&r->payload, max_bytes);
     r->max_bytes = max_bytes;
+}
+
+void frame_reader_expand(struct frame_reader *r, struct atom_cache *atoms)
+{
+    r->atoms = atoms;
 }
 
 void frame_reader_clear(struct frame_reader *r)
 {
     buf_clear(&r->in);
+    buf_clear(&r->control);
+    buf_clear(&r->payload);
     r->used = 0;
 }
 
@@ -25,10 +34,7 @@ void frame_reader_clear(struct frame_reader *r)
 static void compact_reader(struct frame_reader *r)
 {
     if (r->used == r->in.len)
-        if (r->in.cap > KEEP_BYTES)
-            buf_clear(&r->in);
-        else
-            buf_reset(&r->in);
+        buf_recycle(&r->in, KEEP_BYTES);
     else if (r->used > 0)
         buf_drop_front(&r->in, r->used);
     r->used = 0;
@@ -61,42 +67,78 @@ static enum frame_event break_reader(struct frame_reader *r)
     return FRAME_BROKEN;
 }
 
-static enum frame_event read_body(struct frame_reader *r, const uint8_t *body, size_t len,
-                                  struct frame *out)
+/* What stands before the terms of a message of `len` bytes, of which `there` are there. *used 0:
+ * more of them are needed. */
+static int take_header(struct frame_reader *r, const uint8_t *body, size_t there, size_t len,
+                       size_t *used)
 {
-    size_t used = 0;
-    if (body[0] != PASS_THROUGH) {
-        error_set(&r->err, ERR_FORMAT, "it starts with %u in place of %d", body[0], PASS_THROUGH);
-        return break_reader(r);
+    if (!r->atoms) {
+        *used = 1;
+        if (body[0] == PASS_THROUGH)
+            return 0;
+        return error_set(&r->err, ERR_FORMAT, "it starts with %u in place of %d", body[0],
+                         PASS_THROUGH);
     }
-    body++;
-    len--;
-    if (etf_check(body, len, &used, &r->err) != 0)
-        return break_reader(r);
-    out->control = (struct slice){(const char *)body, used};
-    body += used;
-    len -= used;
-    if (len == 0)
-        return FRAME_MESSAGE;
-    if (etf_check(body, len, &used, &r->err) != 0)
-        return break_reader(r);
-    if (used != len) {
-        error_set(&r->err, ERR_FORMAT, "%zu bytes follow its payload", len - used);
-        return break_reader(r);
-    }
-    out->payload = (struct slice){(const char *)body, used};
-    return FRAME_MESSAGE;
+    int rc = atom_cache_take(r->atoms, body, there, used, &r->err);
+    if (rc == 0 && *used == 0 && there == len)
+        return error_set(&r->err, ERR_FORMAT, "its header is truncated");
+    return rc;
 }
 
-/* Starts to skip a frame of `bytes` beyond its length field. */
+static int take_term(struct frame_reader *r, const uint8_t *body, size_t len, size_t *used,
+                     struct buf *plain, struct slice *out)
+{
+    int rc = r->atoms ? atom_cache_expand(r->atoms, body, len, used, plain, &r->err)
+                      : etf_check(body, len, used, &r->err);
+    if (r->atoms)
+        *out = (struct slice){(const char *)plain->data, plain->len};
+    else
+        *out = (struct slice){(const char *)body, *used};
+    return rc;
+}
+
+static int read_body(struct frame_reader *r, const uint8_t *body, size_t len, struct frame *out)
+{
+    size_t at = 0, used = 0;
+    buf_recycle(&r->control, KEEP_BYTES);
+    buf_recycle(&r->payload, KEEP_BYTES);
+    int rc = take_header(r, body, len, len, &at);
+    if (rc == 0)
+        rc = take_term(r, body + at, len - at, &used, &r->control, &out->control);
+    at += used;
+    if (rc != 0 || at == len)
+        return rc;
+    rc = take_term(r, body + at, len - at, &used, &r->payload, &out->payload);
+    if (rc == 0 && used != len - at)
+        return error_set(&r->err, ERR_FORMAT, "%zu bytes follow its payload", len - at - used);
+    return rc;
+}
+
+static enum frame_event read_message(struct frame_reader *r, const uint8_t *body, size_t len,
+                                     struct frame *out)
+{
+    if (read_body(r, body, len, out) == 0)
+        return FRAME_MESSAGE;
+    *out = (struct frame){.bytes = out->bytes};
+    if (!r->control.overflow && !r->payload.overflow)
+        return break_reader(r);
+    error_clear(&r->err);
+    return FRAME_SKIPPED;
+}
+
+/* Starts to skip a frame of `bytes` beyond its length field. Its header is of use to later ones. */
 static enum frame_event start_skip(struct frame_reader *r, uint32_t bytes)
 {
     if (bytes > LIMIT_FRAME_SKIP_BYTES) {
         error_set(&r->err, ERR_LIMIT, "it says it is %u bytes long", bytes);
         return break_reader(r);
     }
-    size_t here = r->in.len - r->used - LENGTH_BYTES;
+    size_t here = r->in.len - r->used - LENGTH_BYTES, header = 0;
     size_t n = here < bytes ? here : bytes;
+    if (r->atoms && take_header(r, r->in.data + r->used + LENGTH_BYTES, n, bytes, &header) != 0)
+        return break_reader(r);
+    if (r->atoms && header == 0)
+        return FRAME_MORE;
     r->skip_bytes = bytes;
     r->skip_left = bytes - n;
     r->used += LENGTH_BYTES + n;
@@ -133,5 +175,5 @@ enum frame_event frame_next(struct frame_reader *r, struct frame *out)
         return FRAME_MORE;
     out->bytes = (uint64_t)len + LENGTH_BYTES;
     r->used += LENGTH_BYTES + len;
-    return read_body(r, at + LENGTH_BYTES, len, out);
+    return read_message(r, at + LENGTH_BYTES, len, out);
 }

@@ -65,6 +65,7 @@ struct handshake {
     struct name own;
     char peer[LIMIT_NODE_NAME_BYTES + 1];
     uint32_t creation; /* ours */
+    bool atom_cache;   /* the peer has one, as we have */
     char notice[512];
 };
 

@@ -12,11 +12,11 @@
 #define STATUS_BYTES 600u
 #define ACK_BYTES 17u
 #define CHALLENGE_NAME_AT 19u   /* tag, flags 8, challenge 4, creation 4, length 2 */
-#define FLAGS_LOW_AT 10u        /* in the name packet with its header: the flags' last byte */
+#define NAME_FLAGS_AT 9u        /* in the name packet with its header: the flags' last two bytes */
+#define CHALLENGE_FLAGS_AT 7u   /* the same in a challenge */
+#define FLAG_MONITOR_NAME 0x20u /* DFLAG_DIST_MONITOR_NAME: without it no monitor ever gets here */
+#define FLAG_ATOM_CACHE 0x20u   /* DFLAG_DIST_HDR_ATOM_CACHE, of the byte before */
 /* clang-format on */
-#define FLAG_MONITOR_NAME                                                                          \
-    0x20u /* DFLAG_DIST_MONITOR_NAME: without it no monitor ever gets here                         \
-           */
 
 int wire_fail(struct handshake *h, enum conn_failure why, enum err code, const char *text)
 {
@@ -165,6 +165,7 @@ static void check_challenge(struct wire *w, const uint8_t *body, size_t len)
         wire_refuse(w, CONN_FAILED_NOT_ERLANG, "sends a challenge that cannot be read");
         return;
     }
+    w->h->atom_cache = body[CHALLENGE_FLAGS_AT] & FLAG_ATOM_CACHE;
     check_peer(w);
 }
 
@@ -251,10 +252,12 @@ static int cb_write(void *ctx, const char *bytes, ssize_t *len, unsigned tmo)
     struct wire *w = ctx;
     char name[WIRE_PACKET_BYTES];
     (void)tmo;
-    if (w->stage == STAGE_NAME && *len > (ssize_t)FLAGS_LOW_AT && (size_t)*len <= sizeof name &&
-        bytes[WIRE_HEADER_BYTES] == 'N') {
+    if (w->stage == STAGE_NAME && *len > (ssize_t)NAME_FLAGS_AT + 1 &&
+        (size_t)*len <= sizeof name && bytes[WIRE_HEADER_BYTES] == 'N') {
         memcpy(name, bytes, (size_t)*len);
-        name[FLAGS_LOW_AT] = (char)((unsigned char)name[FLAGS_LOW_AT] | FLAG_MONITOR_NAME);
+        char *flags = name + NAME_FLAGS_AT;
+        flags[0] = (char)((unsigned char)flags[0] | FLAG_ATOM_CACHE);
+        flags[1] = (char)((unsigned char)flags[1] | FLAG_MONITOR_NAME);
         bytes = name;
     }
     int rc = write_all(w, bytes, (size_t)*len);

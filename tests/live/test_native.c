@@ -182,6 +182,52 @@ static void check_batch(struct asked *a)
     native_call_clear(&call);
 }
 
+/* [[…, atom_2, atom_1, Fun]]: more atoms than one message names, and a fun, whose size counts its
+ * atoms. */
+static struct builder *build_cached(unsigned atoms)
+{
+    static const uint8_t fun[] = "p\0\0\0\x40\1" /* no code of the node */
+                                 "0123456789abcdef\0\0\0\0\0\0\0\1"
+                                 "w\5shop1a\0a\1Xw\3a@b\0\0\0\1\0\0\0\0\0\0\0\2w\4left";
+    struct builder *b = builder_new();
+    char name[32];
+    build_list(b, 1);
+    build_list(b, atoms + 1);
+    for (unsigned i = atoms; i > 0; i--) {
+        snprintf(name, sizeof name, "atom_%u", i);
+        build_atom(b, name);
+    }
+    build_raw(b, fun, sizeof fun - 1);
+    build_nil(b);
+    build_nil(b);
+    return b;
+}
+
+/* Both ways, and again when both ends know the atoms: 4,710 bytes, then 2,570. */
+static void check_atoms(struct asked *a)
+{
+    static const char expected[] = "[#Fun<shop1.0.1>,atom_1,atom_2,atom_3,";
+    for (int i = 0; i < 3; i++) {
+        const struct conn_stats before = *conn_stats(a->probe.conn);
+        struct native_call call;
+        struct builder *args = build_cached(400);
+        native_call_init(&call, "lists", "reverse", args);
+        builder_free(args);
+        ask(a, 3, &call, ANY_MS);
+        await_answer(a);
+        assert_int_equal(a->end, NATIVE_RETURNED);
+        a->text[sizeof expected - 1] = '\0';
+        assert_string_equal(a->text, expected);
+        await_free(a, 3);
+        native_call_clear(&call);
+        const struct conn_stats *after = conn_stats(a->probe.conn);
+        if (i > 0) {
+            assert_in_range(after->bytes_out - before.bytes_out, 1000, 3000);
+            assert_in_range(after->bytes_in - before.bytes_in, 1000, 3000);
+        }
+    }
+}
+
 /* One that stays for ever holds what it set, until the connection is closed. */
 static void check_stays(struct asked *a, struct node *n)
 {
@@ -211,6 +257,7 @@ static void check_release(struct node *n)
     open_asked(&a, n);
     check_ends(&a);
     check_batch(&a);
+    check_atoms(&a);
     check_stays(&a, n);
     close_asked(&a);
     node_await_alone(n);

@@ -20,8 +20,9 @@ struct buf {
 };
 
 void buf_init(struct buf *b, size_t max);
-void buf_clear(struct buf *b); /* frees; ready for use again with the same max */
-void buf_reset(struct buf *b); /* length 0, memory kept */
+void buf_clear(struct buf *b);                /* frees; ready for use again with the same max */
+void buf_reset(struct buf *b);                /* length 0, memory kept */
+void buf_recycle(struct buf *b, size_t keep); /* … where it is at most so many bytes */
 
 void buf_put(struct buf *b, const void *bytes, size_t len);
 void buf_put_u8(struct buf *b, uint8_t v);

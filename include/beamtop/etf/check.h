@@ -5,6 +5,7 @@
 #ifndef BEAMTOP_ETF_CHECK_H
 #define BEAMTOP_ETF_CHECK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,5 +20,19 @@ int etf_check(const uint8_t *bytes, size_t len, size_t *used, struct error *err)
 
 /* As above for a term without the version byte (inside a payload that had one). */
 int etf_check_bare(const uint8_t *bytes, size_t len, size_t *used, struct error *err);
+
+/*
+ * The same walk for who writes the term again with other atoms: it says where they are, nodes of
+ * pids among them, and where funs are, since the size of a fun counts its atoms. Offsets are of
+ * `bytes`. An error of on_atom ends the walk. */
+struct etf_atoms {
+    void *arg;
+    bool refs; /* ATOM_CACHE_REF is an atom, too; else an error */
+    int (*on_atom)(void *arg, size_t at, size_t len, struct error *err); /* tag included */
+    size_t (*on_fun)(void *arg, size_t at); /* of its size; the value goes to on_fun_end */
+    void (*on_fun_end)(void *arg, size_t mark, size_t end);
+};
+int etf_check_atoms(const uint8_t *bytes, size_t len, const struct etf_atoms *atoms, size_t *used,
+                    struct error *err);
 
 #endif

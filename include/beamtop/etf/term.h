@@ -20,7 +20,7 @@ enum etf_tag {
     ETF_NEW_FLOAT = 70,
     ETF_BIT_BINARY = 77,
     ETF_COMPRESSED = 80,     /* refused: not used on connections */
-    ETF_ATOM_CACHE_REF = 82, /* refused: we do not negotiate the cache */
+    ETF_ATOM_CACHE_REF = 82, /* expanded by src/link; refused elsewhere */
     ETF_NEW_PID = 88,
     ETF_NEW_PORT = 89,
     ETF_NEWER_REFERENCE = 90,
