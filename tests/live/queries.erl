@@ -11,6 +11,7 @@
 
 %% For what is answered in milliseconds, unless the machine gives us a small part of a processor.
 -define(LONG_MS, 60000).
+-define(PLAIN, <<"fun([], _Ctx) -> plain end.">>).
 -define(START_MS, 300000). % a node of a busy machine took longer than a minute
 
 %% ---- A target: an OS process of its own
@@ -160,7 +161,6 @@ scan(Keeper, Changes) ->
 
 tests() ->
     [{same, "no evaluated receive sets the VM's timer", fun waits_test/2},
-     {each, "node says what the VM says", fun node_test/2},
      {each, "top 20 by each attribute", fun top_test/2},
      {each, "rows of a scan between two scans", fun rows_test/2},
      {each, "delta and births", fun delta_test/2},
@@ -230,17 +230,6 @@ timed({'receive', _, _, Time, _} = Form) ->
 timed(Form) when is_tuple(Form) -> timed(tuple_to_list(Form));
 timed([Form | Forms]) -> timed(Form) ++ timed(Forms);
 timed(_) -> [].
-
-node_test({Node, _}, K) ->
-    {ok, _, Answer} = ask(K, node, [], ?LONG_MS),
-    {node, Node, Otp, Erts, _, 8, S, _, _, _, _, {Limit, _, _, _}, _, OsPid, Start, _, embedded,
-     <<>>, _} = Answer,
-    Otp = list_to_binary(rpc:call(Node, erlang, system_info, [otp_release])),
-    Erts = list_to_binary(rpc:call(Node, erlang, system_info, [version])),
-    S = rpc:call(Node, erlang, system_info, [schedulers]),
-    Limit = rpc:call(Node, erlang, system_info, [process_limit]),
-    OsPid = list_to_binary(rpc:call(Node, os, getpid, [])),
-    true = abs(erlang:system_time(microsecond) - Start) < 600 * 1000000.
 
 %% The node's own numbers before and after enclose the answer's, but for what a question itself costs.
 between(Before, A, After, Share) ->
@@ -514,11 +503,17 @@ meanwhile_test({Node, _}, K) ->
     [] = [Row || {Pid, _, _, _} = Row <- Rows, not lists:member(Pid, Known)],
     K ! {drop, scan}.
 
+%% A question with nothing behind it.
+ask_plain(K) ->
+    load(K, plain, ?PLAIN),
+    {ok, _, plain} = ask(K, plain, [], ?LONG_MS).
+
 %% Each of the others has a process for its answer.
 scan_beside_questions(K, Changes) ->
     Ids = [Scan | Others] = [erlang:unique_integer() || _ <- lists:seq(1, 12)],
     K ! {ask, Scan, scan, {in, scan, maps:merge((default_scan())#{rows := 100000}, Changes)}, ?LONG_MS},
-    [K ! {ask, Id, node, [], ?LONG_MS} || Id <- Others],
+    load(K, plain, ?PLAIN),
+    [K ! {ask, Id, plain, [], ?LONG_MS} || Id <- Others],
     hd([receive {a, Id, _, _, Answer} -> Answer after ?LONG_MS -> error(no_answer) end || Id <- Ids]).
 
 %% One that becomes ours after a part has taken it as the node's.
@@ -1346,7 +1341,7 @@ failure_test(_, K) ->
     K ! {drop, scan},
     {scan, _, 0, _, _, _, _, _, _} = scan(K, #{}),
     K ! nonsense,
-    {ok, _, _} = ask(K, node, [], ?LONG_MS).
+    ask_plain(K).
 
 %% Not what it waited: on a node without a scheduler for it that is nearly all of the time. A worker,
 %% and a holder that has worked before.
@@ -1427,7 +1422,7 @@ process_form_test(_, K) ->
     K ! {tell, part, one},
     {ok, _, [one]} = ask(K, part, {in, part, told}, ?LONG_MS),
     {ok, _, shielded} = ask(K, part, {in, part, shield}, ?LONG_MS),
-    {ok, _, _} = ask(K, node, [], ?LONG_MS),
+    ask_plain(K),
     %% Spawned but not run yet, or asleep: in either case nothing was evaluated.
     receive {parked, {current_function, {erlang, hibernate, _}}} -> ok
     after ?LONG_MS -> error(not_parked) end,
@@ -1435,7 +1430,7 @@ process_form_test(_, K) ->
     in_time_to_end(K),
     %% The shield goes with the process, which ends after its last word.
     wait(fun() ->
-        {ok, _, _} = ask(K, node, [], ?LONG_MS),
+        ask_plain(K),
         receive {parked, _} -> false after 0 -> true end
     end, ?LONG_MS),
     {ok, _, []} = ask(K, part, {in, part, told}, ?LONG_MS),
@@ -1509,7 +1504,8 @@ session(Node, Kind, Ms) ->
     {Client, Mon} = spawn_monitor(fun() ->
         K = connect(Node),
         load_all(K),
-        ask(K, node, [], ?LONG_MS),
+        load(K, plain, ?PLAIN),
+        ask(K, plain, [], ?LONG_MS),
         %% With helpers.
         One = #{filter => {1, [name], #{name => #{kernel_sup => []}}}},
         scan(K, One),
