@@ -9,4 +9,5 @@ src_libquery_a_SOURCES += \
 	src/query/scan_table.h src/query/scan_terms.c src/query/scan_terms.h \
 	src/query/scan_walks.c src/query/scan_walks.h src/query/values.c src/query/values.h \
 	src/query/who.c src/query/who.h src/query/who_above.c src/query/who_above.h \
-	src/query/who_known.c src/query/who_known.h src/query/who_terms.c src/query/who_terms.h
+	src/query/who_known.c src/query/who_known.h src/query/who_leaders.c \
+	src/query/who_leaders.h src/query/who_terms.c src/query/who_terms.h

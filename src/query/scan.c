@@ -147,6 +147,15 @@ static int ask_more(struct scan *s, int64_t processes, bool *done, struct error 
     return 0;
 }
 
+/* There are too many. */
+static void pass_on(struct scan *s)
+{
+    s->large = true;
+    s->asking = false;
+    forget_all(s);
+    query_pass_scan(s->query);
+}
+
 static void on_sweep(void *arg, const struct native_answer *answer)
 {
     struct scan *s = arg;
@@ -161,6 +170,10 @@ static void on_sweep(void *arg, const struct native_answer *answer)
         return;
     }
     scan_add_price(s, &clock);
+    if (clock.processes > SMALL_MOST) {
+        pass_on(s);
+        return;
+    }
     if (s->swept_ns == s->before_ns)
         s->swept_ns = clock.began_ns;
     s->sweep_us += (clock.ended_ns - clock.began_ns) / 1000;
@@ -229,14 +242,10 @@ static void on_list(void *arg, const struct native_answer *answer)
         scan_fail_answer(s, answer);
     } else {
         scan_add_price(s, &clock);
-        if (n > SMALL_MOST) {
-            s->large = true;
-            forget_all(s);
-            s->asking = false;
-            query_pass_scan(s->query);
-        } else {
+        if (n > SMALL_MOST)
+            pass_on(s);
+        else
             take_list(s, &clock, pids, n);
-        }
     }
     free(pids);
 }
@@ -259,8 +268,9 @@ static void forget_infos(struct scan_table *t)
 bool scan_is_native(struct scan *s, const uint8_t *arg, size_t len, int64_t processes)
 {
     const int64_t most = s->large ? SMALL_MOST / 2 : SMALL_MOST;
-    const bool small = processes >= 0 && processes <= most;
-    s->large = processes >= 0 && !small;
+    const bool small = processes <= most;
+    s->large = !small;
+    s->is_counted = processes >= 0;
     const struct scan_ask before = s->ask;
     if (small && scan_read_ask(arg, len, &s->ask)) {
         if (!scan_same_items(&before, &s->ask))
@@ -293,7 +303,9 @@ int scan_ask(struct scan *s, unsigned deadline_ms, struct error *err)
     s->reductions_before = s->reductions;
     s->sweep_us = 0;
     scan_table_begin(&s->table);
-    const int rc = s->table.n == 0 ? ask_list(s, err) : ask_sweep(s, err);
+    /* Where it is not known how many there are, a sweep of none says it. */
+    const bool lists = s->table.n == 0 && s->is_counted;
+    const int rc = lists ? ask_list(s, err) : ask_sweep(s, err);
     s->asking = rc == 0;
     return rc;
 }

@@ -25,6 +25,7 @@ struct scan {
 
     struct scan_ask ask;
     bool large;
+    bool is_counted; /* the processes, before it is asked */
     bool asking;
     uint64_t due_ms; /* of this question */
     double us;

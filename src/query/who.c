@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
-#include "beamtop/base/arena.h"
 #include "beamtop/base/hash.h"
 #include "beamtop/link/conn.h"
 #include "internal.h"
@@ -13,6 +12,7 @@
 #include "price.h"
 #include "who_above.h"
 #include "who_known.h"
+#include "who_leaders.h"
 #include "who_terms.h"
 
 /* For an ask: a process that does not yield keeps it waiting. Then its part is cut, and so many
@@ -26,13 +26,6 @@
 #define AGE_MS 5000
 /* A question `who` takes no more pids. */
 #define TEXTS_AT_ONCE 100
-
-#define APPLICATIONS_MOST 1000
-
-struct application {
-    struct etf_pid leader;
-    struct slice name; /* a term */
-};
 
 /* In this order. PHASE_DONE is nobody's. */
 enum phase {
@@ -58,9 +51,7 @@ struct who {
     struct who_known *known;
     struct who_above *above;
     uint64_t above_ms;
-    struct application *applications;
-    size_t n_applications;
-    struct arena names; /* of these */
+    struct who_leaders leaders;
     double us;
 
     bool busy, failed, awaits_applications;
@@ -171,29 +162,11 @@ static bool ask_release(struct who *w)
 static void on_applications(void *arg, const struct native_answer *answer)
 {
     struct who *w = arg;
-    struct slice value, name;
-    struct cursor c, pair;
-    struct cursor_list list, two;
+    const bool ok = answer->end == NATIVE_RETURNED;
     double us = 0;
-    arena_reset(&w->names);
-    w->n_applications = 0;
     w->awaits_applications = false;
-    if (answer->end == NATIVE_RETURNED && who_read_values(answer->value, &value, 1, &us)) {
-        cursor_init(&c, (const uint8_t *)value.s, value.len);
-        if (!cursor_list(&c, &list) || list.string || list.count > APPLICATIONS_MOST)
-            list.count = 0;
-        w->applications = arena_alloc(&w->names, list.count * sizeof *w->applications);
-        for (size_t i = 0; i < list.count && cursor_apart(&c, &pair); i++) {
-            struct application *a = &w->applications[w->n_applications];
-            struct slice leader;
-            if (!cursor_list(&pair, &two) || two.count != 2 || !cursor_raw(&pair, &name) ||
-                !cursor_raw(&pair, &leader) || !who_read_pid(leader, &w->node, &a->leader))
-                continue;
-            a->name = slice_keep(&w->names, name);
-            w->n_applications++;
-        }
-        add_price(w, us);
-    }
+    who_leaders_take(&w->leaders, ok ? answer->value : (struct slice){0}, &w->node, &us);
+    add_price(w, us);
     if (w->busy && w->phase == PHASE_APPLICATIONS)
         go_on(w);
 }
@@ -206,24 +179,17 @@ static void ask_applications(struct who *w)
     w->awaits_applications = send_call(w, NATIVE_WHO_APPLICATIONS, on_applications);
 }
 
-/* The last one of a leader counts. */
-static void set_application(const struct who *w, struct who_known *k)
-{
-    who_known_keep(k, KEPT_APPLICATION, (struct slice){0});
-    for (size_t i = w->n_applications; k->has_leader && i > 0; i--)
-        if (pid_same(&w->applications[i - 1].leader, &k->leader)) {
-            who_known_keep(k, KEPT_APPLICATION, w->applications[i - 1].name);
-            return;
-        }
-}
-
 static bool await_applications(struct who *w)
 {
     if (w->awaits_applications)
         return true;
-    for (size_t i = 0; i < w->n_read; i++)
-        if (w->read[i]->was_read)
-            set_application(w, w->read[i]);
+    for (size_t i = 0; i < w->n_read; i++) {
+        struct who_known *k = w->read[i];
+        if (k->was_read)
+            who_known_keep(k, KEPT_APPLICATION,
+                           k->has_leader ? who_leaders_find(&w->leaders, &k->leader)
+                                         : (struct slice){0});
+    }
     return false;
 }
 
@@ -253,11 +219,12 @@ static void fail_part(struct who *w, bool late)
     struct who_known *k = w->read[w->span.at];
     if (who_span_cut(&w->span))
         return;
-    k->is_late = late;
     if (w->phase == PHASE_READ && !late && !k->is_heavy) {
         k->is_heavy = true; /* the rest of it once more */
         return;
     }
+    k->is_heavy |= late && k->is_late; /* the second time */
+    k->is_late = late;
     k->label = LABEL_DONE;
     (void)who_span_pass(&w->span);
 }
@@ -298,11 +265,21 @@ static const struct {
     [PHASE_LABEL_TERMS] = {{WHO_LABEL_TERM}, 1},
 };
 
+/* What was late before is asked by itself. */
+static void leave_late(struct who *w)
+{
+    size_t n = 1;
+    while (n < w->span.len && !w->read[w->span.at]->is_late && !w->read[w->span.at + n]->is_late)
+        n++;
+    w->span.len = n;
+}
+
 static bool ask_part(struct who *w)
 {
     struct etf_pid *pids = alloc_zero(w->n_read * (WHO_PARTS + 1), sizeof *pids);
     w->n_parts = 0;
     while (w->n_parts == 0 && w->span.at < w->n_read) {
+        leave_late(w);
         for (size_t i = 0; i < phases[w->phase].n; i++)
             add_part(w, phases[w->phase].columns[i], pids + i * w->n_read);
         if (w->n_parts == 0)
@@ -574,7 +551,7 @@ struct who *who_new(struct query *q, const struct price *price, struct native *n
     struct who *w = alloc_zero(1, sizeof *w);
     *w = (struct who){.query = q, .price = price, .native = native, .conn = conn, .loop = loop};
     w->node.name = conn_peer_node(conn);
-    arena_init(&w->names);
+    who_leaders_init(&w->leaders);
     w->above = who_above_new(&w->node);
     w->timer = alloc_zero(1, sizeof *w->timer);
     uv_timer_init(loop, w->timer);
@@ -599,7 +576,7 @@ void who_free(struct who *w)
         forget_known(w, k);
     }
     who_above_free(w->above);
-    arena_clear(&w->names);
+    who_leaders_clear(&w->leaders);
     native_call_clear(&w->call);
     free(w->read);
     free(w);

@@ -63,7 +63,7 @@ void who_known_begin(struct who_known *k)
 {
     k->is_new = !k->complete;
     k->needs_call = k->is_new || !(k->gone || who_is_settled(who_known_term(k, KEPT_CALL)));
-    k->was_read = k->has_leader = k->needs_supervisor = k->is_late = false;
+    k->was_read = k->has_leader = k->needs_supervisor = false;
     k->label = LABEL_DONE;
 }
 
@@ -108,6 +108,7 @@ static void take_base(struct who_known *k, const struct who_node *node, struct s
     struct slice v[3];
     struct who_mfa mfa;
     k->was_read = true;
+    k->is_late = false;
     k->gone = !who_read_items(items, v, ARRAY_LEN(v)) || !who_read_mfa(v[2], &mfa);
     k->needs_supervisor = k->is_new && !k->gone;
     if (k->gone)

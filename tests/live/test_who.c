@@ -90,11 +90,28 @@ static uint16_t epmd_port;
     "binary:copy(<<\"ab\">>, 700), binary:copy(<<195, 164>>, 150), {binary:copy(<<7>>, 5000)}, "   \
     "lists:duplicate(20000, {a, b})]], timer:sleep(100), ok."
 
+#define DICTIONARIES                                                                               \
+    "Put = fun(K, V) -> spawn(fun() -> put(K, V), timer:sleep(infinity) end) end, "                \
+    "Me = self(), Top = whereis(who_top_sup), "                                                    \
+    "[Put('$ancestors', A) || A <- [[who_nobody, who_top_sup], [Me, Top], none, [1, Top], "        \
+    "\"ab\", "                                                                                     \
+    "lists:duplicate(19, Me) ++ [Top], lists:duplicate(20, Me) ++ [Top], [{Top}, who_tops], "      \
+    "lists:duplicate(5000, who_top_sup), [spawn(fun() -> ok end)], [list_to_atom([300, 301])]]], " \
+    "[Put('$initial_call', C) || C <- [{supervisor, x, 1}, {a, b, \"c\"}, {1, 2, 3}, {a, b, "      \
+    "3}]], "                                                                                       \
+    "timer:sleep(100), ok."
+/* 16 MiB without sharing, more than an ask may hold. */
+#define HEAVY                                                                                      \
+    "register(who_heavy, spawn(fun() -> put('$process_label', lists:foldl(fun(_, T) -> [T | T] "   \
+    "end, [], lists:seq(1, 20))), timer:sleep(infinity) end)), timer:sleep(100), ok."
+
 static void start_processes(struct node *n, const char *release)
 {
     node_expect(n, LOAD SERVER SUPERVISOR OTHER START, "ok");
-    if (strcmp(release, "27") >= 0)
+    if (strcmp(release, "27") >= 0) {
+        node_expect(n, DICTIONARIES, "ok");
         node_expect(n, LABELS, "ok");
+    }
 }
 
 /* ---- connections */
@@ -254,14 +271,16 @@ static size_t read_rows(struct looked *l, struct row *rows)
 static void learn(struct looked *l, const struct row *rows, size_t n)
 {
     struct error err = {0};
-    struct etf_pid *pids = calloc(n, sizeof *pids);
+    struct etf_pid *pids = calloc(n + 1, sizeof *pids);
     for (size_t i = 0; i < n; i++)
         pids[i] = rows[i].pid;
+    pids[n++] = (struct etf_pid){.id = 32000, .creation = rows->pid.creation}; /* nobody's */
     l->has_learned = false;
     assert_int_equal(who_learn(l->who, pids, n, on_learned, l, &err), 0);
     assert_false(l->has_learned);
     await(l, &l->has_learned);
     assert_true(who_is_known(l->who, pids, n));
+    assert_null(who_find(l->who, &pids[n - 1]));
     free(pids);
 }
 
@@ -367,6 +386,25 @@ static void check_changes(struct looked *l, struct node *n, const char *release)
         expect_print(find_named(l, "who_alone")->label, "undefined");
 }
 
+/* The others are read nevertheless, and so is the rest of it. The keeper's scan would end. */
+static void check_heavy(struct looked *l, struct node *n)
+{
+    struct row rows[WHO_MOST];
+    char pid[64];
+    node_expect(n, HEAVY, "ok");
+    probe_run(&l->probe, 5200);
+    const size_t many = read_rows(l, rows);
+    assert_int_equal(node_eval(n, "whereis(who_heavy).", pid, sizeof pid), 0);
+    assert_int_equal(etf_parse_pid(pid, &rows[many].pid), 0);
+    rows[many].pid.creation = rows->pid.creation;
+    learn(l, rows, many + 1);
+    const struct who_entry *e = who_find(l->who, &rows[many].pid);
+    assert_non_null(e);
+    expect_print(e->name, "who_heavy");
+    expect_print(e->label, "undefined");
+    expect_print(find_named(l, "who_labelled")->label, "<<\"before\">>");
+}
+
 static void check_release(struct node *n, const char *release)
 {
     struct looked l;
@@ -386,6 +424,8 @@ static void check_release(struct node *n, const char *release)
     open_looked(&l, n);
     compare(&l);
     check_changes(&l, n, release);
+    if (strcmp(release, "27") >= 0)
+        check_heavy(&l, n);
     close_looked(&l);
     node_await_alone(n);
     node_expect(n, "counters:get(persistent_term:get(logged), 1).", "0");
