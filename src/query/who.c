@@ -129,11 +129,6 @@ static void add_price(struct who *w, double us)
 
 /* ---- the release */
 
-static bool has_keeper(const struct who *w)
-{
-    return query_keeper(w->query)->id != 0;
-}
-
 static void on_release(void *arg, const struct native_answer *answer)
 {
     struct who *w = arg;
@@ -152,8 +147,7 @@ static bool ask_release(struct who *w)
 {
     if (w->has_release)
         return false;
-    const struct etf_pid *pid = has_keeper(w) ? query_keeper(w->query) : &w->read[0]->entry.pid;
-    who_call_release(&w->call, w->node.name, pid, !w->without_key);
+    who_call_release(&w->call, w->node.name, &w->read[0]->entry.pid, !w->without_key);
     return ask_call(w, on_release);
 }
 
