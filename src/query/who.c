@@ -359,7 +359,7 @@ static bool ask_texts(struct who *w)
         if ((n = count_large(w)) > 0)
             break;
     }
-    if (n == 0 || !has_keeper(w))
+    if (n == 0)
         return false;
     struct builder *b = builder_new();
     build_texts(w, b, n);
