@@ -21,7 +21,12 @@
 #define RESIDENT_EVERY_MS 5000
 
 /* Places of native.h, and what an answer waits for. */
-enum header_part { PART_COUNTS, PART_WAITS, PART_RESIDENT, PART_FLAG };
+enum header_part {
+    PART_COUNTS = NATIVE_HEADER,
+    PART_WAITS,
+    PART_RESIDENT,
+    PART_FLAG = NATIVE_FLAG
+};
 #define PART_BIT(part) (1u << (part))
 
 /* {atomics, Ref}: it is sent with each question. */

@@ -69,7 +69,8 @@ typedef void native_fn(void *arg, const struct native_answer *answer);
 /* Places of asks, each for one at a time: the header's and those of `node` have several. */
 enum {
     NATIVE_HEADER,
-    NATIVE_NODE = 4,
+    NATIVE_FLAG = 3, /* of a process that stays */
+    NATIVE_NODE,
     NATIVE_START = 7,
     NATIVE_LIST,
     NATIVE_SWEEP,

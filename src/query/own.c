@@ -250,6 +250,8 @@ static bool take_round(struct own *o, struct slice value, struct members *to)
     }
     if (!cursor_int64(&c, &ended))
         return false;
+    if (native_pid(o->native, NATIVE_FLAG))
+        add_member(to, native_pid(o->native, NATIVE_FLAG), LEVEL_LAST);
     o->us += price_of_ask(o->price, ((double)ended - (double)began) / 1000);
     return true;
 }

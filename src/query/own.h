@@ -2,7 +2,8 @@
 /*
  * Which processes of the node are beamtops': what holds their connections, the keepers, which are
  * registered under the names of the nodes of their clients, what is linked to these, and what is
- * linked to that (docs/queries.md, `own`); and the processes of native asks of ours. Asked
+ * linked to that (docs/queries.md, `own`); and the process of ours that
+ * holds a flag. Asked
  * natively. One thread: the loop's. */
 #ifndef BEAMTOP_QUERY_OWN_H
 #define BEAMTOP_QUERY_OWN_H
@@ -24,7 +25,7 @@ void own_free(struct own *o);
  * before is kept. One at a time. */
 int own_learn(struct own *o, unsigned deadline_ms, own_fn *fn, void *arg, struct error *err);
 bool own_has(const struct own *o, const struct etf_pid *pid);
-size_t own_count(const struct own *o); /* without those of native asks */
+size_t own_count(const struct own *o); /* without those of asks that end */
 double own_take_us(struct own *o);     /* what it cost the node since this was called last */
 
 #endif

@@ -212,13 +212,20 @@ static void on_own(void *arg, bool ok)
     (void)scan_go_on(s, ask_sweep(s, &err), &err);
 }
 
+/* Processes of asks end as soon as they have answered, but one. */
+static bool stays(const struct scan *s, const struct etf_pid *pid)
+{
+    const struct etf_pid *flag = native_pid(s->native, NATIVE_FLAG);
+    return (flag && pid_same(flag, pid)) || !native_is_own(s->native, pid);
+}
+
 static void take_list(struct scan *s, const struct scan_clock *clock, struct etf_pid *pids,
                       size_t n)
 {
     struct error err = {0};
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
-        if (!native_is_own(s->native, &pids[i]))
+        if (stays(s, &pids[i]))
             pids[kept++] = pids[i];
     s->has_listed = true;
     s->listed_ms = uv_now(s->loop);
