@@ -137,7 +137,8 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_regex \
 	tests/fuzz/fuzz_spans \
 	tests/fuzz/fuzz_theme \
-	tests/fuzz/fuzz_trace
+	tests/fuzz/fuzz_trace \
+	tests/fuzz/fuzz_who
 tests_fuzz_fuzz_atom_cache_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)
 tests_fuzz_fuzz_calls_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
 tests_fuzz_fuzz_config_LDADD = $(FUZZ_MAIN) src/libui.a src/libtrace.a src/libetf.a $(BASE_LIBS)
@@ -158,6 +159,7 @@ tests_fuzz_fuzz_regex_LDADD = $(FUZZ_MAIN) $(BASE_LIBS)
 tests_fuzz_fuzz_spans_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
 tests_fuzz_fuzz_theme_LDADD = $(FUZZ_MAIN) src/libui.a $(BASE_LIBS)
 tests_fuzz_fuzz_trace_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
+tests_fuzz_fuzz_who_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 
 # With --enable-fuzzing libFuzzer has the main(); else it is the driver's, which replays the inputs.
 FUZZ_REPLAY =

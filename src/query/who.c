@@ -156,10 +156,12 @@ static bool ask_release(struct who *w)
 static void on_applications(void *arg, const struct native_answer *answer)
 {
     struct who *w = arg;
-    const bool ok = answer->end == NATIVE_RETURNED;
     double us = 0;
     w->awaits_applications = false;
-    who_leaders_take(&w->leaders, ok ? answer->value : (struct slice){0}, &w->node, &us);
+    if (answer->end == NATIVE_RETURNED)
+        who_leaders_take(&w->leaders, answer->value, &w->node, &us);
+    else if (answer->end == NATIVE_RAISED)
+        who_leaders_clear(&w->leaders); /* there are none */
     add_price(w, us);
     if (w->busy && w->phase == PHASE_APPLICATIONS)
         go_on(w);
