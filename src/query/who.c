@@ -317,7 +317,7 @@ static void on_texts(void *arg, const struct answer *answer)
     struct who *w = arg;
     struct cursor c, one;
     struct cursor_list list;
-    cursor_init(&c, answer->value, answer->value ? answer->len : 0);
+    c = who_cursor((struct slice){(const char *)answer->value, answer->value ? answer->len : 0});
     if (answer->value && cursor_tuple_of(&c, 2) && cursor_atom_is(&c, "who") &&
         cursor_list(&c, &list))
         for (size_t i = 0; i < list.count && cursor_apart(&c, &one); i++)

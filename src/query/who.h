@@ -32,7 +32,7 @@ typedef void who_fn(void *arg);
 
 struct who *who_new(struct query *q, const struct price *price, struct native *native,
                     struct conn *conn, uv_loop_t *loop);
-void who_free(struct who *w); /* fn is not called */
+void who_free(struct who *w); /* before `native`, which may have asks of it; fn is not called */
 
 /* Reads those of the pids that are not known, or whose age is above 5 s: pids of the node, as it
  * has said them. fn is called once, from the loop, never from within: also when nothing could be

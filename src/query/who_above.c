@@ -148,7 +148,7 @@ static enum who_found find_by_keys(struct who_above *a, struct slice ancestors, 
     struct cursor_list list;
     struct slice ancestor;
     struct relative *r;
-    cursor_init(&c, (const uint8_t *)ancestors.s, ancestors.len);
+    c = who_cursor(ancestors);
     if (!cursor_list(&c, &list) || list.string)
         return WHO_NONE;
     for (size_t i = 0; i < list.count && i < WHO_ANCESTORS_MOST && cursor_raw(&c, &ancestor); i++) {
@@ -309,7 +309,7 @@ static void keep_links(struct who_above *a, struct relative *r, struct slice lin
     struct cursor c;
     struct cursor_list list;
     struct slice link;
-    cursor_init(&c, (const uint8_t *)links.s, links.len);
+    c = who_cursor(links);
     if (!cursor_list(&c, &list) || list.string || list.count == 0 || list.count > WHO_LINKS_MOST ||
         a->arena.used_bytes >= KNOWN_BYTES)
         return;
@@ -358,7 +358,7 @@ static void keep_memory(struct relative *r, struct slice item)
 {
     struct cursor c;
     int64_t bytes;
-    cursor_init(&c, (const uint8_t *)item.s, item.len);
+    c = who_cursor(item);
     r->is_small = cursor_tuple_of(&c, 2) && cursor_skip(&c) && cursor_int64(&c, &bytes) &&
                   bytes < MEMORY_MOST;
 }
@@ -381,7 +381,7 @@ static bool take_registered(struct who_above *a, struct slice value, double *us)
     struct cursor_list list;
     if (!who_read_values(value, &pids, 1, us))
         return false;
-    cursor_init(&c, (const uint8_t *)pids.s, pids.len);
+    c = who_cursor(pids);
     if (!cursor_list(&c, &list) || list.count != a->span.len)
         return false;
     for (size_t i = 0; i < list.count && cursor_raw(&c, &pid); i++)

@@ -160,7 +160,7 @@ static void take_label_term(struct who_known *k, struct slice item)
 {
     struct cursor c;
     struct slice label;
-    cursor_init(&c, (const uint8_t *)item.s, item.len);
+    c = who_cursor(item);
     k->label = LABEL_DONE;
     if (!cursor_tuple_of(&c, 2) || !cursor_skip(&c) || !cursor_raw(&c, &label) ||
         who_term_is(label, "undefined")) {
@@ -185,7 +185,7 @@ static void take_stack(struct who_known *k, struct slice both)
 {
     struct slice stack, function;
     struct cursor c;
-    cursor_init(&c, (const uint8_t *)both.s, both.len);
+    c = who_cursor(both);
     const bool behind =
         cursor_tuple_of(&c, 2) && cursor_raw(&c, &stack) && cursor_raw(&c, &function);
     if (behind && !k->is_new && is_still(k, function))

@@ -44,7 +44,7 @@ void who_leaders_take(struct who_leaders *l, struct slice value, const struct wh
     who_leaders_clear(l);
     if (!who_read_values(value, &pairs, 1, us))
         return;
-    cursor_init(&c, (const uint8_t *)pairs.s, pairs.len);
+    c = who_cursor(pairs);
     if (!cursor_list(&c, &list) || list.string || list.count > LEADERS_MOST)
         return;
     l->all = arena_alloc(&l->arena, list.count * sizeof *l->all);

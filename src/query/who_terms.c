@@ -203,35 +203,35 @@ void who_call_release(struct native_call *call, const char *node, const struct e
 
 /* ---- what came */
 
-static struct cursor cursor_of(struct slice term)
+struct cursor who_cursor(struct slice term)
 {
     struct cursor c;
-    cursor_init(&c, (const uint8_t *)term.s, term.len);
+    cursor_init(&c, (const uint8_t *)(term.s ? term.s : ""), term.len);
     return c;
 }
 
 bool who_read_int(struct slice term, int64_t *out)
 {
-    struct cursor c = cursor_of(term);
+    struct cursor c = who_cursor(term);
     return cursor_int64(&c, out);
 }
 
 struct slice who_atom_of(struct slice term)
 {
-    struct cursor c = cursor_of(term);
+    struct cursor c = who_cursor(term);
     struct slice name = {0};
     return cursor_kind(&c) == ETF_KIND_ATOM && cursor_atom(&c, &name) ? name : (struct slice){0};
 }
 
 bool who_term_is(struct slice term, const char *atom)
 {
-    struct cursor c = cursor_of(term);
+    struct cursor c = who_cursor(term);
     return cursor_peek_atom(&c, atom);
 }
 
 bool who_read_pid(struct slice term, const struct who_node *node, struct etf_pid *out)
 {
-    struct cursor c = cursor_of(term);
+    struct cursor c = who_cursor(term);
     struct slice name;
     return cursor_kind(&c) == ETF_KIND_PID && cursor_pid(&c, out, &name) &&
            slice_is(name, node->name) && out->creation == node->creation;
@@ -239,7 +239,7 @@ bool who_read_pid(struct slice term, const struct who_node *node, struct etf_pid
 
 bool who_read_mfa(struct slice term, struct who_mfa *out)
 {
-    struct cursor c = cursor_of(term);
+    struct cursor c = who_cursor(term);
     if (cursor_kind(&c) != ETF_KIND_TUPLE || !cursor_tuple_of(&c, 3))
         return false;
     for (size_t i = 0; i < ARRAY_LEN(out->terms); i++)
@@ -252,7 +252,7 @@ bool who_read_mfa(struct slice term, struct who_mfa *out)
 
 bool who_read_values(struct slice value, struct slice *out, size_t n, double *us)
 {
-    struct cursor c = cursor_of(value);
+    struct cursor c = who_cursor(value);
     struct cursor_list list;
     int64_t began, ended;
     if (value.len == 0 || !cursor_list(&c, &list) || list.count != n + 2 ||
@@ -275,7 +275,7 @@ bool who_read_parts(struct slice value, const struct who_part *parts, size_t n, 
     if (!who_read_values(value, values, n, us))
         return false;
     for (size_t i = 0; i < n; i++) {
-        out[i] = cursor_of(values[i]);
+        out[i] = who_cursor(values[i]);
         if (!cursor_list(&out[i], &list) || list.count != parts[i].n)
             return false;
     }
@@ -289,7 +289,7 @@ bool who_read_release(struct slice value, bool with_key, struct who_node *node, 
     int64_t digit, otp = 0;
     if (!who_read_values(value, values, with_key ? 2 : 1, us))
         return false;
-    struct cursor c = cursor_of(values[0]);
+    struct cursor c = who_cursor(values[0]);
     if (!cursor_list(&c, &list) || list.nil || list.count > 4)
         return false;
     for (size_t i = 0; i < list.count; i++) {
@@ -306,7 +306,7 @@ bool who_read_release(struct slice value, bool with_key, struct who_node *node, 
 
 bool who_read_items(struct slice term, struct slice *values, size_t n)
 {
-    struct cursor c = cursor_of(term);
+    struct cursor c = who_cursor(term);
     struct cursor_list list;
     struct slice item;
     if (cursor_kind(&c) != ETF_KIND_LIST || !cursor_list(&c, &list) || list.count != n)
@@ -360,7 +360,7 @@ static bool read_frame(struct cursor *c, struct who_mfa *out)
 
 static size_t read_frames(struct slice stack, struct who_mfa *out)
 {
-    struct cursor c = cursor_of(stack);
+    struct cursor c = who_cursor(stack);
     struct cursor_list list;
     if (cursor_kind(&c) != ETF_KIND_LIST || !cursor_list(&c, &list) || list.count > FRAMES_MOST)
         return 0;
@@ -490,7 +490,7 @@ static bool put_atom(struct buf *out, struct slice name)
 
 bool who_put_label(struct buf *out, struct slice label)
 {
-    struct cursor c = cursor_of(label);
+    struct cursor c = who_cursor(label);
     struct slice text;
     switch (cursor_kind(&c)) {
     case ETF_KIND_BINARY:

@@ -72,6 +72,7 @@ bool who_read_release(struct slice value, bool with_key, struct who_node *node, 
 
 /* The values of [{Item, Value}], as process_info/2 gives it. false: another form, or gone. */
 bool who_read_items(struct slice term, struct slice *values, size_t n);
+struct cursor who_cursor(struct slice term); /* len 0: at its end */
 /* A local pid. */
 bool who_read_pid(struct slice term, const struct who_node *node, struct etf_pid *out);
 bool who_read_int(struct slice term, int64_t *out);
