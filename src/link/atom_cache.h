@@ -17,8 +17,6 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/error.h"
 
-#define ATOM_CACHE_HEADER_BYTES (3u + 128u + 255u * (3u + 4u * 255u)) /* the longest */
-
 struct atom_cache;
 
 struct atom_cache *atom_cache_new(void);

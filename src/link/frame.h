@@ -47,7 +47,8 @@ void frame_reader_init(struct frame_reader *r, size_t max_bytes); /* LIMIT_FRAME
 void frame_reader_expand(struct frame_reader *r, struct atom_cache *atoms);
 void frame_reader_clear(struct frame_reader *r);
 
-/* Take everything out by frame_next before feeding again: what is kept is at most one frame. */
+/* Take everything out by frame_next before feeding again: what is kept is at most one frame, or the
+ * header of one that is skipped (256 KiB). */
 void frame_feed(struct frame_reader *r, const uint8_t *bytes, size_t len);
 enum frame_event frame_next(struct frame_reader *r, struct frame *out);
 
