@@ -36,7 +36,7 @@ struct place {
 };
 
 /* Of some four a second, those of a trace whose events are seconds late. */
-#define RECENT 64
+#define RECENT 256
 
 struct native {
     struct conn *conn;

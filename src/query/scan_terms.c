@@ -413,16 +413,10 @@ static void build_item(struct builder *b, const struct scan_answer *a, const cha
         build_slice(b, scan_info_find(info, name));
 }
 
-static bool is_shown(const struct scan_answer *a, const struct scan_proc *p, struct scan_who *who)
-{
-    *who = (struct scan_who){0};
-    return p->listed && (!a->ask->wants_id || a->who(a->who_arg, p, who));
-}
-
 /* {Pid, Value, Delta, Values} */
-static void build_row(struct builder *b, const struct scan_answer *a, const struct scan_proc *p,
-                      const struct scan_who *who)
+static void build_row(struct builder *b, const struct scan_answer *a, const struct scan_proc *p)
 {
+    const struct scan_who who = a->ask->wants_id ? a->who(a->who_arg, p) : (struct scan_who){0};
     build_tuple(b, 4);
     build_pid(b, a->node, &p->pid);
     build_int(b, scan_value(p, &a->rank));
@@ -432,21 +426,20 @@ static void build_row(struct builder *b, const struct scan_answer *a, const stru
         build_int(b, scan_delta(p, &a->rank));
     build_tuple(b, a->ask->n_items);
     for (size_t i = 0; i < a->ask->n_items; i++)
-        build_item(b, a, item_name(a->ask, i), p, who);
+        build_item(b, a, item_name(a->ask, i), p, &who);
 }
 
 static void build_rows(struct builder *b, const struct scan_answer *a,
                        struct scan_proc *const *rows, size_t n)
 {
-    struct scan_who who;
     size_t shown = 0;
     for (size_t i = 0; i < n; i++)
-        shown += is_shown(a, rows[i], &who);
+        shown += rows[i]->listed;
     if (shown > 0)
         build_list(b, shown);
     for (size_t i = 0; i < n; i++)
-        if (is_shown(a, rows[i], &who))
-            build_row(b, a, rows[i], &who);
+        if (rows[i]->listed)
+            build_row(b, a, rows[i]);
     build_nil(b);
 }
 

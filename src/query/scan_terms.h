@@ -62,7 +62,8 @@ bool scan_read_info(struct slice value, struct scan_clock *clock, bool spared,
 struct scan_who {
     struct slice name, call, label, application, mfa, supervisor;
 };
-typedef bool scan_who_fn(const void *arg, const struct scan_proc *proc, struct scan_who *out);
+/* Nothing is known of one: empty terms. */
+typedef struct scan_who scan_who_fn(const void *arg, const struct scan_proc *proc);
 
 struct scan_answer {
     const struct scan_ask *ask;
@@ -73,7 +74,7 @@ struct scan_answer {
     uint64_t now_ms; /* of the table's clock */
     struct scan_proc *const *rows, *const *watched;
     size_t n_rows, n_watched;
-    scan_who_fn *who; /* false: it has ended */
+    scan_who_fn *who;
     const void *who_arg;
 };
 void scan_build(struct builder *b, const struct scan_answer *answer);

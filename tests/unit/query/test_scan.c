@@ -190,17 +190,16 @@ static void begin_scan(struct scanned *s)
     (void)list_ids(&s->table, (const uint32_t[]){1, 2}, 2);
     for (uint32_t i = 0; i < 2; i++)
         s->procs[i] = proc_of(&s->table, i + 1);
-    assert_true(reads_ask(ASK("reductions", "[id,reductions,memory,garbage_collection,dictionary]",
-                              "none"),
-                          &s->ask));
+    assert_true(
+        reads_ask(ASK("reductions", "[id,reductions,memory,garbage_collection,dictionary]", "none"),
+                  &s->ask));
 }
 
-static bool say_who(const void *arg, const struct scan_proc *p, struct scan_who *out)
+static struct scan_who say_who(const void *arg, const struct scan_proc *p)
 {
-    static const struct slice name = {"\x77\x03one", 5};
     (void)arg;
-    out->name = name;
-    return p->pid.id == 1;
+    (void)p;
+    return (struct scan_who){.name = {"\x77\x03one", 5}};
 }
 
 static void expect_answer(const struct scanned *s, bool first, const char *expected)
