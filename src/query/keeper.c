@@ -55,6 +55,31 @@ struct keeper {
     size_t n_waiting;
 };
 
+/* ---- what it says */
+
+static void print_raw(struct buf *out, struct slice term)
+{
+    const struct print_limits limits = {.depth = 8, .items = 20, .bytes = 300, .cuts = true};
+    print_term(out, (const uint8_t *)term.s, term.len, &limits);
+}
+
+void keeper_explain(struct error *err, enum question question, struct slice status,
+                    struct slice what)
+{
+    struct buf text;
+    buf_init(&text, 4096);
+    print_raw(&text, what);
+    const char *name = question_name(question);
+    if (slice_is(status, "timeout"))
+        error_set(err, ERR_TIMEOUT, "“%s” was stopped on the node at its deadline (%s ms)", name,
+                  buf_cstr(&text));
+    else if (slice_is(status, "killed"))
+        error_set(err, ERR_LIMIT, "“%s” was stopped on the node: %s", name, buf_cstr(&text));
+    else
+        error_set(err, ERR_TARGET, "“%s” failed on the node: %s", name, buf_cstr(&text));
+    buf_clear(&text);
+}
+
 /* ---- sending */
 
 static int send_pid(const struct keeper *k, const struct etf_pid *pid, const struct builder *b,
@@ -247,11 +272,10 @@ static void fail_late(struct keeper *k)
 
 static void fail_evaluation(struct keeper *k, struct slice value)
 {
-    static const struct print_limits limits = {.depth = 8, .items = 20, .bytes = 300, .cuts = true};
     struct error why = {0};
     struct buf text;
     buf_init(&text, 4096);
-    print_term(&text, (const uint8_t *)value.s, value.len, &limits);
+    print_raw(&text, value);
     error_set(&why, ERR_TARGET, "the node could not evaluate the helper process: %s",
               buf_cstr(&text));
     buf_clear(&text);

@@ -12,6 +12,7 @@
 
 #include "beamtop/base/error.h"
 #include "beamtop/base/question.h"
+#include "beamtop/base/slice.h"
 #include "beamtop/etf/build.h"
 #include "beamtop/etf/term.h"
 
@@ -55,5 +56,9 @@ void keeper_expire(struct keeper *k, uint64_t now_ms);
 /* The answer to a start, without its tag: {keeper, Pid, Version} or {badrpc, Reason}. A second
  * keeper is ended: `rex` was only slow. */
 void keeper_take_start(struct keeper *k, struct cursor *c);
+
+/* The rest of {a, Id, error | timeout | killed, Work, What} as an error. */
+void keeper_explain(struct error *err, enum question question, struct slice status,
+                    struct slice what);
 
 #endif

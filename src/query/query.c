@@ -3,16 +3,13 @@
 #include "beamtop/query/query.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
-#include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/link/conn.h"
 #include "beamtop/etf/cursor.h"
-#include "beamtop/etf/print.h"
 #include "header.h"
 #include "internal.h"
 #include "keeper.h"
@@ -30,6 +27,7 @@ struct call {
     enum question question;
     int64_t id;
     uint64_t asked_ms, due_ms;
+    bool of_keeper; /* asked of it, else natively */
     bool no_keeper; /* it could not be started for it */
     answer_fn *fn;  /* NULL: not wanted any more */
     void *fn_arg;
@@ -65,11 +63,25 @@ struct query {
     struct listener listeners[LIMIT_CALLS_IN_FLIGHT];
 };
 
-/* ---- what is asked natively */
+/* ---- which way a question goes */
 
-static int ask_header(struct query *q, struct cursor *arg, struct error *err)
+static int ask_keeper(struct query *q, struct call *call, const struct builder *arg_term,
+                      unsigned deadline_ms, struct error *err)
 {
-    return header_ask(q->header, cursor_peek_atom(arg, "local"), err);
+    call->of_keeper = true;
+    return keeper_ask(q->keeper, call->id, call->question, arg_term, deadline_ms, err);
+}
+
+static int ask_header(struct query *q, struct call *call, const struct builder *arg_term,
+                      unsigned deadline_ms, struct error *err)
+{
+    struct cursor c;
+    size_t len = 0;
+    const uint8_t *arg = builder_bytes(arg_term, &len);
+    (void)call;
+    (void)deadline_ms;
+    cursor_init(&c, arg, len);
+    return header_ask(q->header, cursor_peek_atom(&c, "local"), err);
 }
 
 static void cancel_header(struct query *q)
@@ -77,9 +89,12 @@ static void cancel_header(struct query *q)
     header_cancel(q->header);
 }
 
-static int ask_node(struct query *q, struct cursor *arg, struct error *err)
+static int ask_node(struct query *q, struct call *call, const struct builder *arg_term,
+                    unsigned deadline_ms, struct error *err)
 {
-    (void)arg;
+    (void)call;
+    (void)arg_term;
+    (void)deadline_ms;
     return node_ask_start(q->node, err);
 }
 
@@ -88,20 +103,36 @@ static void cancel_node(struct query *q)
     node_ask_cancel(q->node);
 }
 
+/* That of a small node natively: then the keeper's process for it has nothing to keep. */
+static int ask_scan(struct query *q, struct call *call, const struct builder *arg_term,
+                    unsigned deadline_ms, struct error *err)
+{
+    size_t len = 0;
+    const uint8_t *arg = builder_bytes(arg_term, &len);
+    if (!scan_is_native(q->scan, arg, len, header_processes(q->header)))
+        return ask_keeper(q, call, arg_term, deadline_ms, err);
+    (void)keeper_end(q->keeper, QUESTION_SCAN, err);
+    builder_free(q->scan_arg);
+    q->scan_arg = builder_new();
+    build_term(q->scan_arg, arg_term);
+    return scan_ask(q->scan, deadline_ms, err);
+}
+
 static void cancel_scan(struct query *q)
 {
     scan_cancel(q->scan);
 }
 
-/* Each one at a time. `ask` NULL: apart. */
+/* Each one at a time. */
 static const struct native_question {
     enum question question;
-    int (*ask)(struct query *q, struct cursor *arg, struct error *err);
+    int (*ask)(struct query *q, struct call *call, const struct builder *arg_term,
+               unsigned deadline_ms, struct error *err);
     void (*cancel)(struct query *q); /* its deadline has passed */
 } native_questions[] = {
     {QUESTION_SYSTEM, ask_header, cancel_header},
     {QUESTION_NODE, ask_node, cancel_node},
-    {QUESTION_SCAN, NULL, cancel_scan},
+    {QUESTION_SCAN, ask_scan, cancel_scan},
 };
 
 static const struct native_question *find_native(enum question question)
@@ -112,21 +143,11 @@ static const struct native_question *find_native(enum question question)
     return NULL;
 }
 
-static int ask_natively(struct query *q, enum question question, const struct builder *arg_term,
-                        struct error *err)
-{
-    struct cursor c;
-    size_t len = 0;
-    const uint8_t *arg = builder_bytes(arg_term, &len);
-    cursor_init(&c, arg, len);
-    return find_native(question)->ask(q, &c, err);
-}
-
 /* ---- deadlines */
 
 static void on_deadline(uv_timer_t *timer);
 
-static void arm_timer(struct query *q)
+void query_arm(struct query *q)
 {
     uint64_t due = q->failed ? UINT64_MAX : keeper_due_ms(q->keeper);
     if (native_due_ms(q->native) < due)
@@ -142,17 +163,12 @@ static void arm_timer(struct query *q)
     uv_timer_start(q->timer, on_deadline, due > now ? due - now : 0, 0);
 }
 
-void query_arm(struct query *q)
-{
-    arm_timer(q);
-}
-
 static void fail_query(struct query *q, const struct error *err)
 {
     if (q->failed)
         return;
     q->failed = true;
-    arm_timer(q);
+    query_arm(q);
     q->handlers.on_failed(q->arg, err);
 }
 
@@ -161,7 +177,7 @@ static void finish_call(struct query *q, struct call *call, struct answer *answe
 {
     struct call done = *call;
     call->used = false;
-    arm_timer(q);
+    query_arm(q);
     answer->question = done.question;
     if (q->handlers.on_work && done.fn_arg != q->arg)
         q->handlers.on_work(q->arg, answer->target_us);
@@ -200,7 +216,7 @@ static void on_deadline(uv_timer_t *timer)
     }
     if (!q->failed)
         keeper_expire(q->keeper, now);
-    arm_timer(q);
+    query_arm(q);
 }
 
 /* ---- the end */
@@ -238,36 +254,12 @@ static struct call *free_call(struct query *q)
     return NULL;
 }
 
-static bool is_call_of(const struct call *call, enum question question)
+bool query_pending(const struct query *q, enum question question)
 {
-    return call->used && call->question == question;
-}
-
-/* That of a small node natively: then the keeper's process for it has nothing to keep. */
-static int ask_scan(struct query *q, int64_t id, const struct builder *arg_term,
-                    unsigned deadline_ms, struct error *err)
-{
-    size_t len = 0;
-    const uint8_t *arg = builder_bytes(arg_term, &len);
-    if (!scan_is_native(q->scan, arg, len, header_processes(q->header)))
-        return keeper_ask(q->keeper, id, QUESTION_SCAN, arg_term, deadline_ms, err);
-    (void)keeper_end(q->keeper, QUESTION_SCAN, err);
-    builder_free(q->scan_arg);
-    q->scan_arg = builder_new();
-    build_term(q->scan_arg, arg_term);
-    return scan_ask(q->scan, deadline_ms, err);
-}
-
-static int ask_by_way(struct query *q, int64_t id, enum question question,
-                      const struct builder *arg_term, unsigned deadline_ms, struct error *err)
-{
-    const struct native_question *n = find_native(question);
-    if (!n)
-        return keeper_ask(q->keeper, id, question, arg_term, deadline_ms, err);
-    if (query_pending(q, question))
-        return error_set(err, ERR_LIMIT, "the question before is not answered yet");
-    return n->ask ? ask_natively(q, question, arg_term, err)
-                  : ask_scan(q, id, arg_term, deadline_ms, err);
+    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
+        if (q->calls[i].used && q->calls[i].question == question)
+            return true;
+    return false;
 }
 
 int query_ask(struct query *q, enum question question, const struct builder *arg_term,
@@ -278,21 +270,21 @@ int query_ask(struct query *q, enum question question, const struct builder *arg
     if (!call)
         return error_set(err, ERR_LIMIT, "the node has not answered %d questions yet",
                          LIMIT_CALLS_IN_FLIGHT);
-    int64_t id = q->next_id++;
-    int rc = ask_by_way(q, id, question, arg_term, deadline_ms, err);
-    if (rc != 0)
-        return rc;
+    const struct native_question *n = find_native(question);
+    if (n && query_pending(q, question))
+        return error_set(err, ERR_LIMIT, "the question before is not answered yet");
     *call = (struct call){
-        .used = true,
         .question = question,
-        .id = id,
+        .id = q->next_id++,
         .asked_ms = uv_now(q->loop),
         .due_ms = uv_now(q->loop) + deadline_ms + GRACE_MS,
         .fn = fn,
         .fn_arg = fn_arg,
     };
-    arm_timer(q);
-    return 0;
+    int rc = (n ? n->ask : ask_keeper)(q, call, arg_term, deadline_ms, err);
+    call->used = rc == 0;
+    query_arm(q);
+    return rc;
 }
 
 int query_tell(struct query *q, enum question question, const struct builder *term,
@@ -300,7 +292,7 @@ int query_tell(struct query *q, enum question question, const struct builder *te
 {
     assert(q->ready);
     int rc = keeper_tell(q->keeper, question, term, err);
-    arm_timer(q);
+    query_arm(q);
     return rc;
 }
 
@@ -351,14 +343,6 @@ bool query_is_own(const struct query *q, const struct etf_pid *pid)
     return native_is_own(q->native, pid);
 }
 
-bool query_pending(const struct query *q, enum question question)
-{
-    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
-        if (is_call_of(&q->calls[i], question))
-            return true;
-    return false;
-}
-
 /* ---- native answers */
 
 /* Since it was asked, or since the answer before: that covers what was done in between. */
@@ -368,6 +352,15 @@ static uint64_t took_ms(struct query *q, const struct call *call)
     uint64_t since = call->asked_ms < q->answered_ms ? call->asked_ms : q->answered_ms;
     q->answered_ms = now;
     return now - since;
+}
+
+/* Of one that is asked natively, at most one is open; NULL: none. */
+static struct call *call_of(struct query *q, enum question question)
+{
+    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
+        if (q->calls[i].used && q->calls[i].question == question)
+            return &q->calls[i];
+    return NULL;
 }
 
 bool query_adopt(struct query *q, const struct etf_pid *pid)
@@ -383,29 +376,25 @@ void query_reply(struct query *q, enum question question, const struct builder *
         answer.value = builder_bytes(value, &answer.len) + 1; /* without its version byte */
         answer.len--;
     }
-    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
-        if (is_call_of(&q->calls[i], question)) {
-            answer.target_us = price_bound(&q->price, target_us, (double)took_ms(q, &q->calls[i]));
-            finish_call(q, &q->calls[i], &answer);
-            return; /* the callback may have closed the query */
-        }
+    struct call *call = call_of(q, question);
+    if (!call)
+        return; /* its deadline has passed */
+    answer.target_us = price_bound(&q->price, target_us, (double)took_ms(q, call));
+    finish_call(q, call, &answer); /* the callback may close the query */
 }
 
 void query_pass_scan(struct query *q)
 {
     const uint64_t now = uv_now(q->loop);
     struct error err = {0};
-    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++) {
-        const struct call *call = &q->calls[i];
-        if (!is_call_of(call, QUESTION_SCAN))
-            continue;
-        const uint64_t left_ms = call->due_ms > now + GRACE_MS ? call->due_ms - now - GRACE_MS : 1;
-        if (keeper_ask(q->keeper, call->id, QUESTION_SCAN, q->scan_arg, (unsigned)left_ms, &err) !=
-            0)
-            query_reply(q, QUESTION_SCAN, NULL, 0, &err);
-        arm_timer(q);
+    struct call *call = call_of(q, QUESTION_SCAN);
+    if (!call)
         return;
-    }
+    const uint64_t left_ms = call->due_ms > now + GRACE_MS ? call->due_ms - now - GRACE_MS : 1;
+    if (ask_keeper(q, call, q->scan_arg, (unsigned)left_ms, &err) == 0)
+        query_arm(q);
+    else
+        query_reply(q, QUESTION_SCAN, NULL, 0, &err);
 }
 
 static void query_spawned(struct conn *conn, void *arg, uint64_t id, const struct etf_pid *pid,
@@ -417,30 +406,6 @@ static void query_spawned(struct conn *conn, void *arg, uint64_t id, const struc
 }
 
 /* ---- answers */
-
-static void print_raw(struct buf *out, struct slice term)
-{
-    const struct print_limits limits = {.depth = 8, .items = 20, .bytes = 300, .cuts = true};
-    print_term(out, (const uint8_t *)term.s, term.len, &limits);
-}
-
-/* The rest of {a, Id, error | timeout | killed, Work, What} as an error. */
-static void describe_failure(struct error *err, enum question question, struct slice status,
-                             struct slice what)
-{
-    struct buf text;
-    buf_init(&text, 4096);
-    print_raw(&text, what);
-    const char *name = question_name(question);
-    if (slice_is(status, "timeout"))
-        error_set(err, ERR_TIMEOUT, "“%s” was stopped on the node at its deadline (%s ms)", name,
-                  buf_cstr(&text));
-    else if (slice_is(status, "killed"))
-        error_set(err, ERR_LIMIT, "“%s” was stopped on the node: %s", name, buf_cstr(&text));
-    else
-        error_set(err, ERR_TARGET, "“%s” failed on the node: %s", name, buf_cstr(&text));
-    buf_clear(&text);
-}
 
 static struct call *find_call(struct query *q, int64_t id)
 {
@@ -467,7 +432,7 @@ static void end_call(struct query *q, struct cursor *c)
         answer.value = (const uint8_t *)value.s;
         answer.len = value.len;
     } else {
-        describe_failure(&answer.err, call->question, status, value);
+        keeper_explain(&answer.err, call->question, status, value);
     }
     finish_call(q, call, &answer);
 }
@@ -535,7 +500,6 @@ static void query_link_exit(struct conn *conn, void *arg, const struct etf_pid *
 {
     struct query *q = arg;
     (void)conn;
-    (void)reason;
     if (native_exited(q->native, from, reason))
         return;
     const struct etf_pid *keeper = keeper_pid(q->keeper);
@@ -554,18 +518,18 @@ static void on_keeper(void *arg, const struct error *why)
     struct query *q = arg;
     if (!why) {
         header_adopt(q->header);
-        arm_timer(q);
+        query_arm(q);
         if (q->handlers.on_keeper)
             q->handlers.on_keeper(q->arg); /* which may close the query */
         return;
     }
     q->no_keeper = *why;
     for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
-        if (q->calls[i].used && !find_native(q->calls[i].question)) {
+        if (q->calls[i].used && q->calls[i].of_keeper) {
             q->calls[i].no_keeper = true;
             q->calls[i].due_ms = uv_now(q->loop);
         }
-    arm_timer(q);
+    query_arm(q);
 }
 
 static void on_start(void *arg, const struct native_answer *answer)
@@ -626,7 +590,7 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
         return rc;
     }
     conn_receive(conn, &receivers, q);
-    arm_timer(q);
+    query_arm(q);
     *out = q;
     return 0;
 }

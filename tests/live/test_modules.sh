@@ -76,8 +76,8 @@ looks_for_a_record() {
 }
 
 # What is asked natively only: nothing is evaluated for it.
-info_and_the_header_load_only_erpc() {
-    asks info && asks schedulers -n 2 -i 0.25 && wait_until 60 sees_modules "$work/after" || return 1
+a_small_list_loads_only_erpc() {
+    asks info && asks schedulers -n 2 -i 0.25 && asks top -n 2 -i 0.25 && wait_until 60 sees_modules "$work/after" || return 1
     comm -13 "$work/before" "$work/after" | grep -vx erpc >"$work/others"
     [ ! -s "$work/others" ] || { echo "loaded:"; cat "$work/others"; return 1; }
 }
@@ -120,7 +120,7 @@ adds_only_what_is_listed() {
 for release in $(releases_of differ); do
     "$otp_sh" --root "$release" >/dev/null 2>"$work/why" || { skip "modules of $release" "$(cat "$work/why")"; continue; }
     run starts "$release"
-    run info_and_the_header_load_only_erpc "$release"
+    run a_small_list_loads_only_erpc "$release"
     run commands_load_nothing_else "$release"
     run the_screen_loads_nothing_else "$release"
 done

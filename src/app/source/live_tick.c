@@ -239,16 +239,13 @@ static void end_unwanted(struct live *l)
     }
 }
 
-/* One after the other: side by side each would count the time that it waits for the other. Where
- * all answers are waited for, what the node is comes first: then this host may know its memory. The
- * first scan begins once the helper process is started, later than the header ends; a filter must
- * know from that how many processes there are. */
+/* One after the other: side by side each would count the time that it waits for the other; and how
+ * a scan is asked depends on how many processes there are. Where all answers are waited for, what
+ * the node is comes first: then this host may know its memory. */
 static bool is_behind(const struct live *l, enum question question)
 {
     if (question == QUESTION_SYSTEM)
         return l->options.together && (l->pending & BIT(QUESTION_NODE));
-    if (question == QUESTION_SCAN && !l->had_tick && !filter_is_on(l->filter))
-        return false;
     return question != QUESTION_NODE && (l->pending & BIT(QUESTION_SYSTEM));
 }
 
