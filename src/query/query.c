@@ -16,8 +16,8 @@
 #include "native.h"
 #include "node.h"
 #include "price.h"
-#include "scan.h"
-#include "who.h"
+#include "query/scan/scan.h"
+#include "query/who/who.h"
 
 /* What the program waits beyond the target's own deadline before it gives an answer up. */
 #define GRACE_MS 1000

@@ -5,9 +5,9 @@
 
 #include "beamtop/etf/check.h"
 #include "fuzz.h"
-#include "query/who_above.h"
-#include "query/who_known.h"
-#include "query/who_leaders.h"
+#include "query/who/who_above.h"
+#include "query/who/who_known.h"
+#include "query/who/who_leaders.h"
 
 #define ASKS_MOST 20
 

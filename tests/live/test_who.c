@@ -21,7 +21,7 @@
 #include "probe.h"
 #include "query/native.h"
 #include "query/price.h"
-#include "query/who.h"
+#include "query/who/who.h"
 
 #define SCAN                                                                                       \
     "#{attr => reductions, mode => absolute, order => desc, rows => 1000, "                        \

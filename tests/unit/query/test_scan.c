@@ -8,8 +8,8 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/etf/parse.h"
 #include "beamtop/etf/print.h"
-#include "query/scan_terms.h"
-#include "query/scan_walks.h"
+#include "query/scan/scan_terms.h"
+#include "query/scan/scan_walks.h"
 
 #define NODE "n@h"
 

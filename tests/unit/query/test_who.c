@@ -7,10 +7,10 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/etf/parse.h"
 #include "beamtop/etf/print.h"
-#include "query/who_above.h"
-#include "query/who_known.h"
-#include "query/who_leaders.h"
-#include "query/who_terms.h"
+#include "query/who/who_above.h"
+#include "query/who/who_known.h"
+#include "query/who/who_leaders.h"
+#include "query/who/who_terms.h"
 
 #define NODE "n@h"
 

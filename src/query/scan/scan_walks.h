@@ -5,7 +5,7 @@
 #ifndef BEAMTOP_QUERY_SCAN_WALKS_H
 #define BEAMTOP_QUERY_SCAN_WALKS_H
 
-#include "native.h"
+#include "query/native.h"
 #include "scan_table.h"
 
 /* Too dear to be read with the others. */

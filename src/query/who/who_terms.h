@@ -11,7 +11,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/etf/build.h"
 #include "beamtop/etf/cursor.h"
-#include "native.h"
+#include "query/native.h"
 
 /* Supervisors are found by keys of the dictionary (OTP 26.2 and later), by the item `parent` (25 to
  * 26.1), or by links (23, 24). */

@@ -54,7 +54,7 @@ void scan_send(struct scan *s, const struct builder *value, const struct error *
     query_reply(s->query, QUESTION_SCAN, value, us, err);
 }
 
-/* The next one begins anew. */
+/* The next one knows nothing. */
 static void forget_all(struct scan *s)
 {
     scan_forget_rows(s);
@@ -182,7 +182,7 @@ static void on_sweep(void *arg, const struct native_answer *answer)
         scan_ask_rows(s);
 }
 
-/* Those of whom something is expected, or all; not those that were asked in this scan. */
+/* Those that are due, or all; but for those that were asked in this scan. */
 static int ask_sweep(struct scan *s, struct error *err)
 {
     struct native_call call;

@@ -9,10 +9,10 @@
 #include <uv.h>
 
 #include "beamtop/link/conn.h"
-#include "internal.h"
-#include "native.h"
-#include "price.h"
-#include "who.h"
+#include "query/internal.h"
+#include "query/native.h"
+#include "query/price.h"
+#include "query/who/who.h"
 
 struct scan;
 

@@ -11,9 +11,9 @@
 #include <uv.h>
 
 #include "beamtop/link/conn.h"
-#include "internal.h"
-#include "native.h"
-#include "price.h"
+#include "query/internal.h"
+#include "query/native.h"
+#include "query/price.h"
 
 struct own;
 typedef void own_fn(void *arg, bool ok);
