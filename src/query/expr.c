@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Evaluating the keeper on the target: one call of rex, or of net_kernel, a constant form, the rest
  * in bindings. */
-#include "internal.h"
+#include "expr.h"
 
 #include <assert.h>
 #include <string.h>

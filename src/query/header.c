@@ -9,6 +9,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/cursor.h"
+#include "beamtop/query/query.h"
 #include "header_terms.h"
 
 /* What has not come so long after the counts is shown as not known: the way there and back does not

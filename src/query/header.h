@@ -10,9 +10,9 @@
 #include <uv.h>
 
 #include "beamtop/link/conn.h"
-#include "internal.h"
-#include "native.h"
-#include "price.h"
+#include "query/native/internal.h"
+#include "query/native/native.h"
+#include "query/native/price.h"
 
 struct cursor;
 struct header;

@@ -9,7 +9,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/cursor.h"
-#include "values.h"
+#include "query/native/values.h"
 
 /* ---- what is asked */
 

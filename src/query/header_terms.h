@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "beamtop/base/limits.h"
-#include "native.h"
+#include "query/native/native.h"
 
 /* Counters of reductions that are read with the counts: the keeper's, and those of other beamtops.
  * As many as there are names of ours. */

@@ -10,7 +10,8 @@
 #include "beamtop/etf/cursor.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/link/conn.h"
-#include "internal.h"
+#include "expr.h"
+#include "query/native/internal.h"
 
 /* The time that `rex` has before net_kernel is asked too. */
 #define SPAWN_AFTER_MS 2000u

@@ -7,9 +7,9 @@
 
 #include <uv.h>
 
-#include "internal.h"
-#include "native.h"
-#include "price.h"
+#include "query/native/internal.h"
+#include "query/native/native.h"
+#include "query/native/price.h"
 
 struct node_ask;
 

@@ -6,7 +6,7 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
-#include "values.h"
+#include "query/native/values.h"
 
 /* ---- what is asked */
 

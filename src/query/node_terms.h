@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "native.h"
+#include "query/native/native.h"
 
 /* What waits for nobody, and cannot fail. */
 void node_call_facts(struct native_call *call);

@@ -7,7 +7,7 @@
 #include "fuzz.h"
 #include "query/header_terms.h"
 #include "query/node_terms.h"
-#include "query/price.h"
+#include "query/native/price.h"
 
 enum { HAS_WAITS = 1, HAS_COUNTERS = 2, IS_LATE = 4, IS_NODE = 8 };
 

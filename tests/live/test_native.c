@@ -16,7 +16,7 @@
 #include "beamtop/etf/print.h"
 #include "node.h"
 #include "probe.h"
-#include "query/native.h"
+#include "query/native/native.h"
 
 #define ANY_MS 60000
 

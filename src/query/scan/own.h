@@ -11,9 +11,9 @@
 #include <uv.h>
 
 #include "beamtop/link/conn.h"
-#include "query/internal.h"
-#include "query/native.h"
-#include "query/price.h"
+#include "query/native/internal.h"
+#include "query/native/native.h"
+#include "query/native/price.h"
 
 struct own;
 typedef void own_fn(void *arg, bool ok);

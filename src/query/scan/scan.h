@@ -9,9 +9,9 @@
 #include <uv.h>
 
 #include "beamtop/link/conn.h"
-#include "query/internal.h"
-#include "query/native.h"
-#include "query/price.h"
+#include "query/native/internal.h"
+#include "query/native/native.h"
+#include "query/native/price.h"
 #include "query/who/who.h"
 
 struct scan;

@@ -170,12 +170,12 @@ static void choose_info(struct scan *s)
     scan_set_make(&s->walked, most);
     for (size_t i = 0; s->ask.wants_info && i < most; i++) {
         struct scan_proc *p = i < s->n_rows ? s->rows[i] : s->watched[i - s->n_rows];
-        const bool dear = s->ask.walks && scan_walk_is_dear(p);
-        if (dear && scan_walk_has_turn(p, &s->paid_ms, uv_now(s->loop)))
+        const bool slow = s->ask.walks && scan_walk_is_slow(p);
+        if (slow && scan_walk_has_turn(p, &s->paid_ms, uv_now(s->loop)))
             s->walked.procs[s->walked.n++] = p;
-        if (!is_old(s, p) && p->is_spared == dear)
+        if (!is_old(s, p) && p->is_spared == slow)
             continue;
-        struct scan_set *set = dear ? &s->spared : &s->out;
+        struct scan_set *set = slow ? &s->spared : &s->out;
         set->procs[set->n++] = p;
     }
 }

@@ -28,7 +28,7 @@ struct scan_proc {
     bool is_spared;   /* without what walks: scan_walks.h has it */
     bool stale;       /* it has moved since */
     unsigned signals; /* of reads since it was swept: each is a reduction of its */
-    /* Of one that is dear to read (scan_walks.h). */
+    /* Of one whose read takes long (scan_walks.h). */
     bool is_suspect;       /* it may have many links */
     int64_t links_ns;      /* what a walk of them costs; 0: they are few */
     int64_t cleared_bytes; /* its memory when they were */

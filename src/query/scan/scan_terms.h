@@ -3,7 +3,7 @@
 #ifndef BEAMTOP_QUERY_SCAN_TERMS_H
 #define BEAMTOP_QUERY_SCAN_TERMS_H
 
-#include "query/native.h"
+#include "query/native/native.h"
 #include "scan_table.h"
 
 /* A row has an element for each. */

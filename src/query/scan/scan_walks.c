@@ -10,7 +10,7 @@
 #define MESSAGE_NS 20
 #define LINK_NS 100
 #define LINK_BYTES 40 /* the least of one */
-#define DEAR_NS 1000000
+#define SLOW_NS 1000000
 #define QUEUE_MOST INT64_C(10000000000)
 
 /* Reads take a 500th of a core, those of one process as well; so much of it at once. */
@@ -33,9 +33,9 @@ static int64_t walk_ns(const struct scan_proc *p)
     return queue_ns(p) + p->links_ns;
 }
 
-bool scan_walk_is_dear(const struct scan_proc *p)
+bool scan_walk_is_slow(const struct scan_proc *p)
 {
-    return walk_ns(p) > DEAR_NS || p->is_suspect;
+    return walk_ns(p) > SLOW_NS || p->is_suspect;
 }
 
 static uint64_t pause_ms(int64_t ns)
@@ -73,7 +73,7 @@ static void read_sizes(struct scan_proc *p, struct slice info)
 void scan_walk_suspect(struct scan_proc *p)
 {
     read_sizes(p, info_of(p));
-    p->is_suspect = excess_ns(p) > DEAR_NS && p->memory / 3 * 2 > p->cleared_bytes;
+    p->is_suspect = excess_ns(p) > SLOW_NS && p->memory / 3 * 2 > p->cleared_bytes;
 }
 
 /* ---- the ask: a clock between two */
@@ -110,11 +110,11 @@ static void take_walk(struct scan_proc *p, struct slice info, int64_t took_ns, u
 {
     read_sizes(p, info);
     const int64_t most = excess_ns(p), ns = most < took_ns ? most : took_ns;
-    p->links_ns = ns > DEAR_NS && took_ns > 4 * queue_ns(p) ? ns : 0;
+    p->links_ns = ns > SLOW_NS && took_ns > 4 * queue_ns(p) ? ns : 0;
     p->cleared_bytes = p->links_ns == 0 ? p->memory : 0;
     p->is_suspect = false;
     p->walked_ms = now_ms;
-    p->stale |= !scan_walk_is_dear(p);
+    p->stale |= !scan_walk_is_slow(p);
     p->signals++;
 }
 

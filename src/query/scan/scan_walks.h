@@ -5,11 +5,11 @@
 #ifndef BEAMTOP_QUERY_SCAN_WALKS_H
 #define BEAMTOP_QUERY_SCAN_WALKS_H
 
-#include "query/native.h"
+#include "query/native/native.h"
 #include "scan_table.h"
 
-/* Too dear to be read with the others. */
-bool scan_walk_is_dear(const struct scan_proc *p);
+/* It takes too long to be read with the others. */
+bool scan_walk_is_slow(const struct scan_proc *p);
 /* Whether it is read now; *paid_ms: until then all reads before are paid for. */
 bool scan_walk_has_turn(const struct scan_proc *p, uint64_t *paid_ms, uint64_t now_ms);
 /* It was read with the others: what it has beyond its heaps may be links. */
@@ -21,7 +21,7 @@ void scan_walk_call(struct native_call *call, const char *node, struct scan_proc
 bool scan_walk_read(struct slice value, struct scan_proc *const *procs, size_t n, uint64_t now_ms,
                     double *us);
 
-/* Of a dear one: a number where it was read lately, else {older, Value, AgeMs}. */
+/* Of a slow one: a number where it was read lately, else {older, Value, AgeMs}. */
 void scan_walk_build(struct builder *b, const struct scan_proc *p, bool memory, uint64_t now_ms);
 
 #endif

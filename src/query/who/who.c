@@ -7,9 +7,9 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/hash.h"
 #include "beamtop/link/conn.h"
-#include "query/internal.h"
-#include "query/native.h"
-#include "query/price.h"
+#include "query/native/internal.h"
+#include "query/native/native.h"
+#include "query/native/price.h"
 #include "who_above.h"
 #include "who_known.h"
 #include "who_leaders.h"
@@ -21,11 +21,8 @@
 #define LATE_MOST 6
 #define ENDING_MS 20
 #define ENDING_MOST 50
-#define TEXTS_MS 5000
 /* Names, labels and leaders are read again, and what is known of supervisors is forgotten. */
 #define AGE_MS 5000
-/* A question `who` takes no more pids. */
-#define TEXTS_AT_ONCE 100
 
 /* In this order. PHASE_DONE is nobody's. */
 enum phase {
@@ -34,7 +31,6 @@ enum phase {
     PHASE_APPLICATIONS,
     PHASE_LABEL_SIZES,
     PHASE_LABEL_TERMS,
-    PHASE_LABEL_TEXTS,
     PHASE_ABOVE,
     PHASE_DONE
 };
@@ -294,82 +290,6 @@ static bool ask_read(struct who *w)
     return ask_part(w);
 }
 
-/* ---- labels that the node makes text of */
-
-/* {Pid, {Name, Call, Label, Application, Mfa} | gone} */
-static void take_who(struct who *w, struct cursor *c)
-{
-    struct etf_pid pid;
-    struct slice text, skipped;
-    struct who_known *k;
-    if (!cursor_tuple_of(c, 2) || !cursor_pid(c, &pid, NULL) || !cursor_tuple_of(c, 5) ||
-        !cursor_raw(c, &skipped) || !cursor_raw(c, &skipped) || !cursor_raw(c, &text))
-        return;
-    k = find_known(w, &pid);
-    if (k && k->label == LABEL_LARGE) {
-        who_known_keep(k, KEPT_LABEL, text);
-        k->label = LABEL_DONE;
-    }
-}
-
-static void on_texts(void *arg, const struct answer *answer)
-{
-    struct who *w = arg;
-    struct cursor c, one;
-    struct cursor_list list;
-    c = who_cursor((struct slice){(const char *)answer->value, answer->value ? answer->len : 0});
-    if (answer->value && cursor_tuple_of(&c, 2) && cursor_atom_is(&c, "who") &&
-        cursor_list(&c, &list))
-        for (size_t i = 0; i < list.count && cursor_apart(&c, &one); i++)
-            take_who(w, &one);
-    for (size_t i = 0; i < w->span.len; i++) {
-        struct who_known *k = w->read[w->span.at + i];
-        if (k->label == LABEL_LARGE) /* it was not answered: again the next time */
-            who_known_keep(k, KEPT_LABEL_TERM, (struct slice){0});
-        k->label = LABEL_DONE;
-    }
-    (void)who_span_pass(&w->span);
-    go_on(w);
-}
-
-static void build_texts(const struct who *w, struct builder *b, size_t n)
-{
-    build_list(b, n);
-    for (size_t i = 0; i < w->span.len; i++) {
-        const struct who_known *k = w->read[w->span.at + i];
-        if (k->label == LABEL_LARGE)
-            build_pid(b, w->node.name, &k->entry.pid);
-    }
-    build_nil(b);
-}
-
-static size_t count_large(const struct who *w)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < w->span.len; i++)
-        n += w->read[w->span.at + i]->label == LABEL_LARGE;
-    return n;
-}
-
-static bool ask_texts(struct who *w)
-{
-    struct error ignored = {0};
-    size_t n = 0;
-    for (; w->span.at < w->n_read; (void)who_span_pass(&w->span)) {
-        if (w->span.len > TEXTS_AT_ONCE)
-            w->span.len = TEXTS_AT_ONCE;
-        if ((n = count_large(w)) > 0)
-            break;
-    }
-    if (n == 0)
-        return false;
-    struct builder *b = builder_new();
-    build_texts(w, b, n);
-    const int rc = query_ask(w->query, QUESTION_WHO, b, TEXTS_MS, on_texts, w, &ignored);
-    builder_free(b);
-    return rc == 0;
-}
-
 /* ---- supervisors */
 
 static void on_above(void *arg, const struct native_answer *answer)
@@ -432,8 +352,6 @@ static bool ask_phase(struct who *w)
         return ask_part(w);
     case PHASE_APPLICATIONS:
         return await_applications(w);
-    case PHASE_LABEL_TEXTS:
-        return ask_texts(w);
     case PHASE_ABOVE:
         return ask_above(w);
     case PHASE_DONE:
@@ -565,7 +483,6 @@ void who_free(struct who *w)
     struct who_known *k, *next;
     if (!w)
         return;
-    query_drop(w->query, w);
     uv_timer_stop(w->timer);
     uv_close((uv_handle_t *)w->timer, free_timer);
     HASH_ITER (hh, w->known, k, next) {

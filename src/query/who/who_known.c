@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "who_known.h"
 
+#include <inttypes.h>
+
 #include "beamtop/base/attr.h"
+#include "beamtop/etf/print.h"
 
 #define TERM_BYTES 2048
 #define ANCESTORS_BYTES 8192
@@ -126,36 +129,58 @@ static void take_base(struct who_known *k, const struct who_node *node, struct s
 static void take_no_label(struct who_known *k)
 {
     keep_none(k, KEPT_LABEL);
-    keep_none(k, KEPT_LABEL_TERM);
 }
 
-/* false: only the node can make text of it. */
+static void keep_text(struct who_known *k, const struct buf *text)
+{
+    struct builder *b = builder_new();
+    build_binary(b, text->data, text->len);
+    keep_built(k, KEPT_LABEL, b);
+    builder_free(b);
+}
+
+/* false: another term than text. */
 static bool take_text(struct who_known *k, struct slice label)
 {
     struct buf text;
     buf_init(&text, 0);
     const bool ok = who_put_label(&text, label);
-    if (ok) {
-        struct builder *b = builder_new();
-        build_binary(b, text.data, text.len);
-        keep_built(k, KEPT_LABEL, b);
-        builder_free(b);
-    }
+    if (ok)
+        keep_text(k, &text);
     buf_clear(&text);
     return ok;
+}
+
+static void take_printed(struct who_known *k, struct slice label)
+{
+    static const struct print_limits limits = {.depth = 12, .bytes = WHO_LABEL_TEXT_BYTES};
+    struct buf text;
+    buf_init(&text, 0);
+    print_term(&text, (const uint8_t *)label.s, label.len, &limits);
+    keep_text(k, &text);
+    buf_clear(&text);
+}
+
+static void take_size(struct who_known *k, int64_t size)
+{
+    struct buf text;
+    k->label = size >= 0 && size <= WHO_LABEL_SIZE_MOST ? LABEL_SMALL : LABEL_DONE;
+    if (k->label == LABEL_SMALL)
+        return;
+    buf_init(&text, 0);
+    buf_printf(&text, "(a label of %" PRId64 " bytes)", size);
+    keep_text(k, &text);
+    buf_clear(&text);
 }
 
 static void take_label(struct who_known *k, struct slice label)
 {
     if (who_term_is(label, "undefined"))
         take_no_label(k);
-    else if (take_text(k, label))
-        keep_none(k, KEPT_LABEL_TERM);
-    else
+    else if (!take_text(k, label))
         k->label = LABEL_ODD;
 }
 
-/* One that the node has made text of before is the same. */
 static void take_label_term(struct who_known *k, struct slice item)
 {
     struct cursor c;
@@ -165,10 +190,8 @@ static void take_label_term(struct who_known *k, struct slice item)
     if (!cursor_tuple_of(&c, 2) || !cursor_skip(&c) || !cursor_raw(&c, &label) ||
         who_term_is(label, "undefined")) {
         take_no_label(k);
-    } else if (!slice_equal(label, who_known_term(k, KEPT_LABEL_TERM))) {
-        who_known_keep(k, KEPT_LABEL_TERM, label);
-        if (!take_text(k, label))
-            k->label = LABEL_LARGE;
+    } else if (!take_text(k, label)) {
+        take_printed(k, label);
     }
 }
 
@@ -226,9 +249,7 @@ bool who_known_take(struct who_known *k, const struct who_node *node, enum who_c
     if (column == WHO_LABEL_SIZE) {
         if (!cursor_int64(c, &size))
             return false;
-        k->label = size >= 0 && size <= WHO_LABEL_SIZE_MOST ? LABEL_SMALL : LABEL_LARGE;
-        if (k->label == LABEL_LARGE)
-            keep_none(k, KEPT_LABEL_TERM);
+        take_size(k, size);
         return true;
     }
     if (!cursor_raw(c, &term))

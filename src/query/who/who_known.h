@@ -15,12 +15,11 @@ enum who_kept {
     KEPT_APPLICATION,
     KEPT_MFA,
     KEPT_SUPERVISOR,
-    KEPT_ANCESTORS,  /* of WHO_ANCESTORS; until the supervisor is found */
-    KEPT_LABEL_TERM, /* of which the label was made on the node */
+    KEPT_ANCESTORS, /* of WHO_ANCESTORS; until the supervisor is found */
     KEPT_TERMS
 };
 
-enum who_label { LABEL_DONE, LABEL_ODD, LABEL_SMALL, LABEL_LARGE };
+enum who_label { LABEL_DONE, LABEL_ODD, LABEL_SMALL };
 
 struct who_known {
     UT_hash_handle hh;

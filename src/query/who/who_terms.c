@@ -433,12 +433,11 @@ bool who_read_supervisor(struct slice name, struct slice call, enum who_way way,
 
 /* ---- labels */
 
-#define LABEL_TEXT_BYTES 200
 #define LABEL_CHARACTERS 200
 
 static void put_prefix(struct buf *out, struct slice text)
 {
-    const size_t len = text.len < LABEL_TEXT_BYTES ? text.len : LABEL_TEXT_BYTES;
+    const size_t len = text.len < WHO_LABEL_TEXT_BYTES ? text.len : WHO_LABEL_TEXT_BYTES;
     size_t valid = 0;
     int32_t cp;
     for (size_t n; (n = text_decode(text.s + valid, len - valid, &cp)) > 0;)

@@ -11,7 +11,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/etf/build.h"
 #include "beamtop/etf/cursor.h"
-#include "query/native.h"
+#include "query/native/native.h"
 
 /* Supervisors are found by keys of the dictionary (OTP 26.2 and later), by the item `parent` (25 to
  * 26.1), or by links (23, 24). */
@@ -41,6 +41,7 @@ enum who_column {
 };
 #define WHO_LABEL_BYTES 1024
 /* The most that WHO_LABEL_SIZE says of such a label, in each encoding of atoms. */
+#define WHO_LABEL_TEXT_BYTES 200
 #define WHO_LABEL_SIZE_MOST (WHO_LABEL_BYTES + 48)
 #define WHO_ANCESTORS_MOST 20
 #define WHO_LINKS_MOST 1000

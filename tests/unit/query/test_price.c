@@ -6,7 +6,7 @@
 #include "../../test.h"
 #include "beamtop/etf/cursor.h"
 #include "beamtop/etf/parse.h"
-#include "query/price.h"
+#include "query/native/price.h"
 
 /* Native time is in ns; 1,000 plain reductions take 10 us. */
 #define PER_SECOND 1e9

@@ -262,8 +262,8 @@ TEST(test_long_queue)
                             VALUES("[{reductions,12},{message_queue_len,100000}],"
                                    "[{reductions,5},{message_queue_len,0}]"),
                             false, false));
-    assert_true(scan_walk_is_dear(s.procs[0]));
-    assert_false(scan_walk_is_dear(s.procs[1]));
+    assert_true(scan_walk_is_slow(s.procs[0]));
+    assert_false(scan_walk_is_slow(s.procs[1]));
     assert_true(take_values(&s,
                             VALUES("[{garbage_collection,[{minor_gcs,4},{fullsweep_after,9}]},"
                                    "{heap_size,1000}],undefined"),
@@ -295,7 +295,7 @@ TEST(test_many_links)
                                    "{total_heap_size,100}],undefined"),
                             true, false));
     scan_walk_suspect(s.procs[0]);
-    assert_true(scan_walk_is_dear(s.procs[0]));
+    assert_true(scan_walk_is_slow(s.procs[0]));
     struct builder *b = term_of("[0,[{memory,8000000},{total_heap_size,100}],9000000]", &value);
     assert_true(scan_walk_read(value, s.procs, 1, 60, &us));
     builder_free(b);
@@ -303,9 +303,9 @@ TEST(test_many_links)
     b = term_of("[0,[{memory,8000000},{total_heap_size,100}],9000]", &value);
     assert_true(scan_walk_read(value, s.procs, 1, 60, &us));
     builder_free(b);
-    assert_false(scan_walk_is_dear(s.procs[0]));
+    assert_false(scan_walk_is_slow(s.procs[0]));
     scan_walk_suspect(s.procs[0]);
-    assert_false(scan_walk_is_dear(s.procs[0]));
+    assert_false(scan_walk_is_slow(s.procs[0]));
     scan_table_clear(&s.table);
 }
 

@@ -1,29 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Private to the query layer. */
-#ifndef BEAMTOP_QUERY_INTERNAL_H
-#define BEAMTOP_QUERY_INTERNAL_H
+/* The texts of the questions, and what starts the keeper. */
+#ifndef BEAMTOP_QUERY_EXPR_H
+#define BEAMTOP_QUERY_EXPR_H
 
 #include "beamtop/base/embed.h"
-#include "beamtop/query/query.h"
+#include "beamtop/base/error.h"
+#include "beamtop/etf/build.h"
+#include "beamtop/etf/term.h"
 
 /* Of src/query/q/NAME.erl what src/query/prepare.erl makes of it. */
 extern const struct embedded query_sources[];
-
-/* ---- query.c, for the questions that are asked natively */
-
-/* The answer: of docs/queries.md, with version byte, borrowed; or NULL and why. It may free q. */
-void query_reply(struct query *q, enum question question, const struct builder *value,
-                 double target_us, const struct error *err);
-/* The scan that is out goes to the keeper. */
-void query_pass_scan(struct query *q);
-/* Deadlines of native asks have changed. */
-void query_arm(struct query *q);
-/* The keeper links a process of ours that it has not started; false: there is none, or pid is NULL.
- */
-bool query_adopt(struct query *q, const struct etf_pid *pid);
-const struct etf_pid *query_keeper(const struct query *q); /* NULL: there is none */
-
-/* ---- expr.c */
 
 /* Tag of the answer to a start. net_kernel answers its request with the other tag beforehand. */
 #define EXPR_TAG 1
