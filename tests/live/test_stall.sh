@@ -85,10 +85,19 @@ knows_nothing_of_a_stalled_disk_from_afar() {
         wait_until 60 from_afar '> 0' && is_clean
 }
 
+# What is asked natively needs neither server, nor anything that they would load.
+lists_beside() {
+    order "suspend_$1" || return 1
+    asks top "$node" -n 3 -i 0.25 -R 1 && holds 'length == 3 and all(.[]; .system.processes > 10)' && asks info "$node"
+    answered=$?
+    order "resume_$1" && [ "$answered" = 0 ] && is_clean
+}
+lists_beside_servers_that_hang() { resident '> 0' && lists_beside code_server && lists_beside rex; }
+
 # Servers that hang: none of them is needed by what is asked, and none is left a question. A connection
-# before has loaded what the node itself needs for one.
+# before has loaded what the node itself needs for one, and a question what evaluation needs.
 hangs() {
-    resident '> 0' && order "suspend_$1" || return 1
+    resident '> 0' && asks memory "$node" && order "suspend_$1" || return 1
     answers
     answered=$?
     order "resume_$1" && [ "$answered" = 0 ] && is_clean
@@ -176,7 +185,7 @@ once names_what_hangs_at_the_first_connection
 same records_at_the_headers_pace_whatever_the_price
 [ "${BEAMTOP_CHECK:-}" != all ] || same costs_the_same_beside_busy_processes
 same records_while_its_first_sweep_takes_long
-differ goes_on_beside_a_code_server_that_hangs goes_on_beside_a_rex_that_hangs \
+differ lists_beside_servers_that_hang goes_on_beside_a_code_server_that_hangs goes_on_beside_a_rex_that_hangs \
     goes_on_beside_a_net_kernel_that_hangs goes_on_beside_a_stalled_disk \
     knows_nothing_of_a_stalled_disk_from_afar
 run_on_releases

@@ -123,7 +123,7 @@ is_live_again_when_the_target_is_back() {
 
 tells_loss_and_return_in_the_log() {
     open_log && tm_wait 'next try in' || return 1
-    or_show wait_until 30 is_as_many 'helper process started' 2 && or_show were_at_least 'connected to' 2 && bt_quit
+    or_show wait_until 30 is_as_many 'asked once what the node is' 2 && or_show were_at_least 'connected to' 2 && bt_quit
 }
 
 # ---- net ticks

@@ -61,7 +61,7 @@ struct question_row {
     X(SCAN, scan, struct proc_scan, .pace = PACE_TICK, .kept = KEPT_TICK, .holder = true,          \
       .price_most = 4, .what = "processes",                                                        \
       .log = "scans of all processes: cheap items of each, the rest of the rows shown; "           \
-             "helper processes on the node keep the pids and last values")                         \
+             "on a large node helper processes keep the pids and last values")                     \
     X(ROWS, rows, struct proc_rows, .pace = PACE_BETWEEN,                                          \
       .log = "numbers of the rows shown, between scans that the cost limit holds apart")           \
     X(PROCESS, process, struct process_detail, .pace = PACE_APART, .what = "details of a process", \
