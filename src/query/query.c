@@ -56,6 +56,7 @@ struct query {
     struct who *who;
     struct scan *scan;
     struct builder *scan_arg; /* of the one that is asked natively */
+    bool keeper_scans;        /* it has a process for that */
     struct keeper *keeper;
     struct error no_keeper; /* why it was not started */
     struct price price;
@@ -70,6 +71,7 @@ static int ask_keeper(struct query *q, struct call *call, const struct builder *
                       unsigned deadline_ms, struct error *err)
 {
     call->of_keeper = true;
+    q->keeper_scans |= call->question == QUESTION_SCAN;
     return keeper_ask(q->keeper, call->id, call->question, arg_term, deadline_ms, err);
 }
 
@@ -112,7 +114,9 @@ static int ask_scan(struct query *q, struct call *call, const struct builder *ar
     const uint8_t *arg = builder_bytes(arg_term, &len);
     if (!scan_is_native(q->scan, arg, len, header_processes(q->header)))
         return ask_keeper(q, call, arg_term, deadline_ms, err);
-    (void)keeper_end(q->keeper, QUESTION_SCAN, err);
+    if (q->keeper_scans)
+        (void)keeper_end(q->keeper, QUESTION_SCAN, err);
+    q->keeper_scans = false;
     builder_free(q->scan_arg);
     q->scan_arg = builder_new();
     build_term(q->scan_arg, arg_term);
