@@ -229,12 +229,9 @@ static void take_list(struct scan *s, const struct scan_clock *clock, struct etf
             pids[kept++] = pids[i];
     s->has_listed = true;
     s->listed_ms = uv_now(s->loop);
-    const bool news = scan_table_list(&s->table, pids, kept);
+    scan_table_list(&s->table, pids, kept);
     s->listed = clock->processes + scan_count_ended(s);
-    if (news)
-        (void)scan_go_on(s, own_learn(s->own, left_ms(s), on_own, s, &err), &err);
-    else
-        (void)scan_go_on(s, ask_sweep(s, &err), &err);
+    (void)scan_go_on(s, own_learn(s->own, left_ms(s), on_own, s, &err), &err);
 }
 
 static void on_list(void *arg, const struct native_answer *answer)

@@ -72,11 +72,10 @@ int64_t scan_info_number(struct slice info, const char *key)
     return cursor_int64(&c, &n) && n <= NUMBER_MOST ? n : -1;
 }
 
-bool scan_table_list(struct scan_table *t, struct etf_pid *pids, size_t n)
+void scan_table_list(struct scan_table *t, struct etf_pid *pids, size_t n)
 {
     struct scan_proc *procs = alloc_zero(n + t->n + 1, sizeof *procs);
     size_t at = 0, from = 0;
-    bool news = false;
     qsort(pids, n, sizeof *pids, order_pids);
     for (size_t i = 0; i < t->n; i++)
         t->procs[i].listed = false;
@@ -85,19 +84,16 @@ bool scan_table_list(struct scan_table *t, struct etf_pid *pids, size_t n)
             continue;
         while (from < t->n && compare_pids(&t->procs[from].pid, &pids[i]) < 0)
             procs[at++] = t->procs[from++];
-        if (from < t->n && compare_pids(&t->procs[from].pid, &pids[i]) == 0) {
+        if (from < t->n && compare_pids(&t->procs[from].pid, &pids[i]) == 0)
             procs[at] = t->procs[from++];
-        } else {
+        else
             procs[at] = (struct scan_proc){.pid = pids[i]};
-            news = true;
-        }
         procs[at++].listed = true;
     }
     while (from < t->n)
         procs[at++] = t->procs[from++];
     free(t->procs);
     *t = (struct scan_table){procs, at};
-    return news;
 }
 
 void scan_table_begin(struct scan_table *t)

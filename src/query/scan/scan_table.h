@@ -42,8 +42,8 @@ struct scan_table {
 };
 
 void scan_table_clear(struct scan_table *t);
-/* These are all that there are. Whether some are new. pids is put in order. */
-bool scan_table_list(struct scan_table *t, struct etf_pid *pids, size_t n);
+/* These are all that there are. pids is put in order. */
+void scan_table_list(struct scan_table *t, struct etf_pid *pids, size_t n);
 struct scan_proc *scan_table_find(const struct scan_table *t, const struct etf_pid *pid);
 
 /* The value of a key in a list of pairs, such as process_info/2 gives; len 0: it is not there. */
