@@ -23,6 +23,9 @@
 /* What the program waits beyond the target's own deadline before it gives an answer up. */
 #define GRACE_MS 1000
 
+/* For a node in interactive mode, whose code server may hang. */
+#define LOAD_MS 500
+
 struct call {
     bool used;
     enum question question;
@@ -537,14 +540,29 @@ static void on_keeper(void *arg, const struct error *why)
     query_arm(q);
 }
 
+static void become_ready(struct query *q)
+{
+    q->answered_ms = uv_now(q->loop);
+    q->ready = true;
+    q->handlers.on_ready(q->arg); /* which may close the query */
+}
+
+/* erpc is there, or its load takes long: then the header has no memory for now. */
+static void on_load(void *arg, const struct native_answer *answer)
+{
+    (void)answer;
+    become_ready(arg);
+}
+
 static void on_start(void *arg, const struct native_answer *answer)
 {
     struct query *q = arg;
     struct error err = {0};
     if (answer->end == NATIVE_RETURNED && price_take(&q->price, answer->value)) {
-        q->answered_ms = uv_now(q->loop);
-        q->ready = true;
-        q->handlers.on_ready(q->arg); /* which may close the query */
+        if (native_await_erpc(q->native, uv_now(q->loop), LOAD_MS, on_load, q))
+            query_arm(q);
+        else
+            become_ready(q);
         return;
     }
     if (answer->end == NATIVE_LATE)

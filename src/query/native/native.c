@@ -181,14 +181,28 @@ static void on_erpc(void *arg, const struct native_answer *answer)
     n->has_erpc = answer->end == NATIVE_RETURNED;
 }
 
-static void load_erpc(struct native *n)
+/* A call that needs it. */
+static int ask_by_erpc(struct native *n, unsigned place, uint64_t now_ms, unsigned deadline_ms,
+                       native_fn *fn, void *arg)
 {
     static const struct native_step steps[] = {{"erlang", "node", "[]", NULL}};
     struct error ignored = {0}; /* of a lost connection */
     struct native_call call;
     native_batch_init(&call, steps, 1, false);
-    (void)native_ask(n, PLACE_ERPC, &call, 0, 0, on_erpc, n, &ignored);
+    const int rc = native_ask(n, place, &call, now_ms, deadline_ms, fn, arg, &ignored);
     native_call_clear(&call);
+    return rc;
+}
+
+static void load_erpc(struct native *n)
+{
+    (void)ask_by_erpc(n, PLACE_ERPC, 0, 0, on_erpc, n);
+}
+
+bool native_await_erpc(struct native *n, uint64_t now_ms, unsigned deadline_ms, native_fn *fn,
+                       void *arg)
+{
+    return !n->has_erpc && ask_by_erpc(n, NATIVE_START, now_ms, deadline_ms, fn, arg) == 0;
 }
 
 struct native *native_new(struct conn *conn)

@@ -87,6 +87,9 @@ enum {
 struct native *native_new(struct conn *conn);
 /* It is loaded. Before, what is not sure waits for the code server. */
 bool native_has_erpc(const struct native *n);
+/* Calls fn, in the place NATIVE_START, once it is, or deadline_ms later. false: it is there. */
+bool native_await_erpc(struct native *n, uint64_t now_ms, unsigned deadline_ms, native_fn *fn,
+                       void *arg);
 void native_free(struct native *n); /* fn of open asks is not called */
 
 /*
