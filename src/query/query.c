@@ -63,6 +63,7 @@ struct query {
     struct keeper *keeper;
     struct error no_keeper; /* why it was not started */
     struct price price;
+    unsigned headers; /* answered */
     int64_t next_id;
     struct call calls[LIMIT_CALLS_IN_FLIGHT];
     struct listener listeners[LIMIT_CALLS_IN_FLIGHT];
@@ -376,6 +377,31 @@ bool query_adopt(struct query *q, const struct etf_pid *pid)
     return keeper_adopt(q->keeper, pid);
 }
 
+static int ask_price(struct query *q, native_fn *fn, struct error *err)
+{
+    struct native_call call;
+    price_call_init(&call);
+    int rc = native_ask(q->native, NATIVE_START, &call, uv_now(q->loop), q->open_ms, fn, q, err);
+    native_call_clear(&call);
+    return rc;
+}
+
+static void on_lower_price(void *arg, const struct native_answer *answer)
+{
+    struct query *q = arg;
+    if (answer->end == NATIVE_RETURNED)
+        price_lower(&q->price, answer->value);
+}
+
+/* With the second header, the fourth, the eighth …: a host is not busy for ever. */
+static void lower_price(struct query *q)
+{
+    struct error ignored = {0};
+    const unsigned n = ++q->headers;
+    if (n > 1 && (n & (n - 1)) == 0 && !native_is_out(q->native, NATIVE_START))
+        (void)ask_price(q, on_lower_price, &ignored);
+}
+
 void query_reply(struct query *q, enum question question, const struct builder *value,
                  double target_us, const struct error *err)
 {
@@ -388,6 +414,8 @@ void query_reply(struct query *q, enum question question, const struct builder *
     if (!call)
         return; /* its deadline has passed */
     answer.target_us = price_bound(&q->price, target_us, (double)took_ms(q, call));
+    if (question == QUESTION_SYSTEM)
+        lower_price(q);
     finish_call(q, call, &answer); /* the callback may close the query */
 }
 
@@ -575,16 +603,6 @@ static void on_start(void *arg, const struct native_answer *answer)
     fail_query(q, &err);
 }
 
-static int ask_start(struct query *q, struct error *err)
-{
-    struct native_call call;
-    price_call_init(&call);
-    int rc =
-        native_ask(q->native, NATIVE_START, &call, uv_now(q->loop), q->open_ms, on_start, q, err);
-    native_call_clear(&call);
-    return rc;
-}
-
 int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
                const struct query_handlers *handlers, void *arg, unsigned deadline_ms,
                struct error *err)
@@ -607,7 +625,7 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
     q->timer = alloc_zero(1, sizeof *q->timer);
     uv_timer_init(loop, q->timer);
     q->timer->data = q;
-    int rc = ask_start(q, err);
+    int rc = ask_price(q, on_start, err);
     if (rc != 0) {
         query_close(q);
         return rc;

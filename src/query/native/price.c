@@ -104,9 +104,18 @@ bool price_take(struct price *p, struct slice value)
     if (!values_read_list(value, all, STARTS) || !values_read_integer(all[START_SECOND], &second) ||
         !read_least_burst(&all[START_CLOCK], &burst))
         return false;
-    const double times = values_is_jit(all[START_VERSION]) ? EVALUATED_JIT : EVALUATED_EMU;
+    const bool jit = values_is_jit(all[START_VERSION]);
+    const double times = jit ? EVALUATED_JIT : EVALUATED_EMU;
     price_init(p, (double)second, times * burst * 1000 / BURST_REDUCTIONS);
+    p->without_jit = !jit;
     return true;
+}
+
+void price_lower(struct price *p, struct slice value)
+{
+    struct price later;
+    if (price_take(&later, value))
+        p->plain = fmin(p->plain, later.plain);
 }
 
 /* ---- what an answer cost */
@@ -208,8 +217,9 @@ double price_of(struct price *p, enum question question, const struct work_repor
 #define ASK_TIMES 33
 #define WAITS_TIMES 19
 #define WAITS_FEW 12 /* of a VM with one normal scheduler */
-#define WAITS_ASLEEP_TIMES 50
+#define WAITS_ASLEEP_TIMES 40
 #define WAITS_AWAKE_TIMES 5
+#define VM_TIMES_EMU 0.66 /* of plain Erlang code without the JIT */
 #define PLAIN_US 5 /* where the node's clock is too coarse to measure it */
 
 /* A batch that waits for nothing is below a time slice: longer, its thread was off its core. */
@@ -217,7 +227,8 @@ double price_of(struct price *p, enum question question, const struct work_repor
 
 static double plain_us(const struct price *p)
 {
-    return p->plain < AMOUNT_MOST && p->us > 0 ? p->plain * p->us : PLAIN_US;
+    const double times = p->without_jit ? VM_TIMES_EMU : 1;
+    return p->plain < AMOUNT_MOST && p->us > 0 ? p->plain * p->us * times : PLAIN_US;
 }
 
 double price_of_ask(const struct price *p, double wall_us)

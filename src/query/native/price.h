@@ -34,6 +34,7 @@ struct work_report {
 struct price {
     double us; /* in a unit of native time */
     double plain;
+    bool without_jit; /* Erlang code is slower there, and the VM's own is not */
     double answers[QUESTIONS];
     double helpers[QUESTIONS];
     double last;       /* that one of them had */
@@ -51,6 +52,8 @@ void price_init(struct price *p, double per_second, double plain);
 void price_call_init(struct native_call *call);
 /* As price_init(), of its value; false where that is of another form. */
 bool price_take(struct price *p, struct slice value);
+/* Of a later one: the least holds, since a busy host makes each of them larger. */
+void price_lower(struct price *p, struct slice value);
 
 /* Reads Work; false where it is something else. */
 bool price_read(struct cursor *c, struct work_report *out);
