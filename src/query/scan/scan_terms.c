@@ -15,6 +15,8 @@
 
 #define MEMORY "memory"
 #define HEAPS "total_heap_size"
+#define NAME "registered_name"
+#define ID "id"
 
 enum item_source { ITEM_OF_SWEEP, ITEM_OF_INFO, ITEM_OF_WHO, ITEM_OF_NOBODY };
 
@@ -23,7 +25,7 @@ static const struct {
     const char *name;
     enum item_source source;
 } item_rows[] = {
-    {"id", ITEM_OF_WHO},
+    {ID, ITEM_OF_WHO},
     {"reductions", ITEM_OF_SWEEP},
     {"message_queue_len", ITEM_OF_SWEEP},
     {MEMORY, ITEM_OF_INFO},
@@ -67,7 +69,8 @@ static bool read_item(struct cursor *c, struct scan_ask *out)
         if (slice_is(name, item_rows[i].name)) {
             out->items[out->n_items++] = (uint8_t)i;
             out->wants_id |= item_rows[i].source == ITEM_OF_WHO;
-            out->wants_info |= item_rows[i].source == ITEM_OF_INFO;
+            out->wants_info |=
+                item_rows[i].source == ITEM_OF_INFO || strcmp(item_rows[i].name, ID) == 0;
             out->walks |= is_walking(item_rows[i].name);
             return true;
         }
@@ -218,6 +221,8 @@ static size_t list_keys(const struct scan_ask *ask, bool spared, const char **ke
             !(spared && strcmp(name, "heap_size") == 0))
             keys[n++] = name;
     }
+    if (ask->wants_id)
+        keys[n++] = NAME;
     if (spared) {
         keys[n++] = "heap_size";
     } else if (walks) {
@@ -230,7 +235,7 @@ static size_t list_keys(const struct scan_ask *ask, bool spared, const char **ke
 void scan_call_info(struct native_call *call, const char *node, const struct scan_ask *ask,
                     bool spared, struct scan_proc *const *procs, size_t n, bool sure)
 {
-    const char *names[SCAN_ITEMS + 2];
+    const char *names[SCAN_ITEMS + 3];
     const size_t count = list_keys(ask, spared, names);
     struct builder *keys = builder_new();
     if (count > 0)
@@ -369,10 +374,22 @@ static void build_slice(struct builder *b, struct slice term)
         build_atom(b, "undefined");
 }
 
-static void build_id(struct builder *b, const struct scan_who *who)
+/* [] of one without a name. */
+static struct slice name_of(struct slice info, const struct scan_who *who)
+{
+    static const struct slice none = {0};
+    const struct slice name = scan_info_find(info, NAME);
+    struct cursor c;
+    if (name.len == 0)
+        return who->name;
+    cursor_init(&c, (const uint8_t *)name.s, name.len);
+    return cursor_kind(&c) == ETF_KIND_ATOM ? name : none;
+}
+
+static void build_id(struct builder *b, struct slice info, const struct scan_who *who)
 {
     build_tuple(b, 5);
-    build_slice(b, who->name);
+    build_slice(b, name_of(info, who));
     build_slice(b, who->call);
     build_slice(b, who->label);
     build_slice(b, who->application);
@@ -397,8 +414,8 @@ static void build_item(struct builder *b, const struct scan_answer *a, const cha
                        const struct scan_proc *p, const struct scan_who *who)
 {
     const struct slice info = {(const char *)p->info.data, p->info.len};
-    if (strcmp(name, "id") == 0)
-        build_id(b, who);
+    if (strcmp(name, ID) == 0)
+        build_id(b, info, who);
     else if (strcmp(name, "supervisor") == 0)
         build_slice(b, who->supervisor);
     else if (strcmp(name, "reductions") == 0)

@@ -17,7 +17,7 @@
 
 /* For an ask: a process that does not yield keeps it waiting. Then its part is cut, and so many
  * times in all the next one waits until it has ended. */
-#define ASK_MS 1000
+#define ASK_MS 2000
 #define LATE_MOST 6
 #define ENDING_MS 20
 #define ENDING_MOST 50
