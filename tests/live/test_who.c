@@ -92,9 +92,9 @@ static uint16_t epmd_port;
 #define DICTIONARIES                                                                               \
     "Put = fun(K, V) -> spawn(fun() -> put(K, V), timer:sleep(infinity) end) end, "                \
     "Me = self(), Top = whereis(who_top_sup), "                                                    \
-    "[Put('$ancestors', A) || A <- [[who_nobody, who_top_sup], [Me, Top], none, [1, Top], "        \
+    "[Put('$ancestors', A) || A <- [[who_nobody, who_top_sup], [Me, Top], none, "                  \
     "\"ab\", "                                                                                     \
-    "lists:duplicate(19, Me) ++ [Top], lists:duplicate(20, Me) ++ [Top], [{Top}, who_tops], "      \
+    "lists:duplicate(5, Me) ++ [Top], lists:duplicate(20, Me) ++ [Top], "                          \
     "lists:duplicate(5000, who_top_sup), [spawn(fun() -> ok end)], [list_to_atom([300, 301])]]], " \
     "[Put('$initial_call', C) || C <- [{supervisor, x, 1}, {a, b, \"c\"}, {1, 2, 3}, {a, b, "      \
     "3}]], "                                                                                       \

@@ -35,6 +35,9 @@ struct place {
     void *arg;
 };
 
+/* One that was ended at its deadline is known to have ended by then. */
+#define ENDS_MS 5000
+
 /* Of some four a second, those of a trace whose events are seconds late. */
 #define RECENT 256
 
@@ -280,9 +283,14 @@ bool native_expire(struct native *n, uint64_t now_ms)
         native_fn *fn = p->fn;
         if (p->state == PLACE_FREE || p->due_ms > now_ms)
             continue;
+        if (!fn) {
+            *p = (struct place){0}; /* its end did not come: the frame was too large */
+            continue;
+        }
         p->due_ms = UINT64_MAX;
         if (!p->patient) {
             p->fn = NULL;
+            p->due_ms = now_ms + ENDS_MS;
             end_late(n, p);
         }
         fn(p->arg, &(struct native_answer){.end = NATIVE_LATE});

@@ -95,7 +95,8 @@ void native_free(struct native *n); /* fn of open asks is not called */
 /*
  * Asks, in a place that native_is_out() says is free. fn is called once (but see `patient`), from
  * the loop, never from within native_ask(). deadline_ms 0: none. After a deadline the process is
- * ended there, and the place is taken until it has ended. Errors as of conn_spawn(). */
+ * ended there, and the place is taken until it has ended, 5 s at most. Errors as of conn_spawn().
+ */
 int native_ask(struct native *n, unsigned place, const struct native_call *call, uint64_t now_ms,
                unsigned deadline_ms, native_fn *fn, void *arg, struct error *err);
 bool native_is_out(const struct native *n, unsigned place);

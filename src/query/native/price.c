@@ -220,7 +220,7 @@ double price_of(struct price *p, enum question question, const struct work_repor
 #define WAITS_ASLEEP_TIMES 40
 #define WAITS_AWAKE_TIMES 5
 #define VM_TIMES_EMU 0.66 /* of plain Erlang code without the JIT */
-#define PLAIN_US 5 /* where the node's clock is too coarse to measure it */
+#define PLAIN_US 5        /* where the node's clock is too coarse to measure it */
 
 /* A batch that waits for nothing is below a time slice: longer, its thread was off its core. */
 #define BATCH_MOST_US 1000
@@ -233,7 +233,12 @@ static double plain_us(const struct price *p)
 
 double price_of_ask(const struct price *p, double wall_us)
 {
-    return ASK_TIMES * plain_us(p) + fmin(wall_us, BATCH_MOST_US);
+    return price_of_calls(p, wall_us, BATCH_MOST_US);
+}
+
+double price_of_calls(const struct price *p, double wall_us, double most_us)
+{
+    return ASK_TIMES * plain_us(p) + fmin(wall_us, most_us);
 }
 
 double price_of_waits(const struct price *p)

@@ -64,6 +64,8 @@ double price_of(struct price *p, enum question question, const struct work_repor
 /* Of an ask by compiled code, the way there and back in it: of calls that wait for nothing, and
  * took so long by the node's clock; of those of the header that wait for every scheduler. */
 double price_of_ask(const struct price *p, double wall_us);
+/* The same where the calls are known to take up to most_us. */
+double price_of_calls(const struct price *p, double wall_us, double most_us);
 double price_of_waits(const struct price *p);
 
 /* No more than all schedulers can have done in that time, whatever the node says of itself. */

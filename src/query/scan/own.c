@@ -37,6 +37,9 @@ struct own {
     char nodes[NODES_MOST][LIMIT_NODE_NAME_BYTES + 1]; /* ours, and those of other beamtops */
     size_t n_nodes, asked_nodes;
     struct members known;
+    struct etf_pid *news; /* in the first round */
+    bool *asked;
+    size_t n_news;
     unsigned rounds;
     uint64_t due_ms;
     double us;
@@ -69,16 +72,39 @@ static struct builder *links_arguments(const char *node, const struct etf_pid *p
     return b;
 }
 
-/* Clock, hidden nodes, connection and keeper of each node, links of those whose level asks for
- * them, clock. */
+/* lists:zipwith(fun erlang:process_info/2, News, [group_leader, …]). */
+static struct builder *leaders_arguments(const char *node, const struct etf_pid *pids, size_t n)
+{
+    struct builder *b = builder_new();
+    build_list(b, 3);
+    build_export(b, "erlang", "process_info", 2);
+    if (n > 0)
+        build_list(b, n);
+    for (size_t i = 0; i < n; i++)
+        build_pid(b, node, &pids[i]);
+    build_nil(b);
+    if (n > 0)
+        build_list(b, n);
+    for (size_t i = 0; i < n; i++)
+        build_atom(b, "group_leader");
+    build_nil(b);
+    build_nil(b);
+    return b;
+}
+
+/* Clock, hidden nodes, group leaders of news, connection and keeper of each node, links of those
+ * whose level asks for them, clock. */
 static void make_round(struct own *o, struct native_call *call)
 {
-    const size_t most = 3 + 2 * o->n_nodes + o->known.n;
+    const size_t most = 4 + 2 * o->n_nodes + o->known.n;
     struct native_step *steps = alloc_zero(most, sizeof *steps);
     struct builder **args = alloc_zero(most, sizeof *args);
     size_t n = 0;
     steps[n++] = clock_step;
     steps[n++] = (struct native_step){"erlang", "nodes", "[hidden]", NULL};
+    args[n] = leaders_arguments(conn_peer_node(o->conn), o->news, o->rounds == 0 ? o->n_news : 0);
+    steps[n] = (struct native_step){"lists", "zipwith", NULL, args[n]};
+    n++;
     for (size_t i = 0; i < o->n_nodes; i++) {
         args[n] = node_arguments("sys_dist", o->nodes[i]);
         steps[n] = (struct native_step){"ets", "lookup", NULL, args[n]};
@@ -179,6 +205,29 @@ static bool take_nodes(struct own *o, struct cursor *c)
     return cursor_list_end(c, &list);
 }
 
+/* The process of an ask has the pid of its asker for its group leader. */
+static bool take_leaders(struct own *o, struct cursor *c)
+{
+    struct cursor_list list;
+    struct etf_pid pid;
+    struct slice node;
+    if (!cursor_list(c, &list) || list.string ||
+        (list.count > 0 && (list.count != o->n_news || o->rounds != 1)))
+        return false;
+    for (size_t i = 0; i < list.count; i++) {
+        if (cursor_peek_atom(c, "undefined")) {
+            cursor_skip(c);
+            continue;
+        }
+        if (!cursor_tuple_of(c, 2) || !cursor_atom_is(c, "group_leader") ||
+            !cursor_pid(c, &pid, &node))
+            return false;
+        o->asked[i] = node.len >= strlen(PREFIX) && memcmp(node.s, PREFIX, strlen(PREFIX)) == 0 &&
+                      !slice_is(node, conn_peer_node(o->conn));
+    }
+    return cursor_list_end(c, &list);
+}
+
 /* [{connection, Node, Id, State, Owner, …}] of net_kernel's table, or []; Owner holds it. */
 static bool take_connection(struct own *o, struct cursor *c, struct members *to)
 {
@@ -204,7 +253,7 @@ static bool take_links(struct own *o, struct cursor *c, struct members *to, int 
     if (cursor_peek_atom(c, "undefined"))
         return cursor_skip(c);
     if (!cursor_tuple_of(c, 2) || !cursor_atom_is(c, "links") || !cursor_list(c, &list) ||
-        list.string)
+        list.string || list.count > MEMBERS_MOST)
         return false;
     for (size_t i = 0; i < list.count && !cursor_failed(c); i++)
         if (read_local(c, conn_peer_node(o->conn), &pid))
@@ -223,7 +272,8 @@ static bool take_round(struct own *o, struct slice value, struct members *to)
     if (value.len == 0)
         return false;
     cursor_init(&c, (const uint8_t *)value.s, value.len);
-    if (!cursor_list(&c, &list) || list.string || !cursor_int64(&c, &began) || !take_nodes(o, &c))
+    if (!cursor_list(&c, &list) || list.string || !cursor_int64(&c, &began) || !take_nodes(o, &c) ||
+        !take_leaders(o, &c))
         return false;
     for (size_t i = 0; i < asked; i++) {
         if (!take_connection(o, &c, to))
@@ -286,8 +336,23 @@ static void on_round(void *arg, const struct native_answer *answer)
 
 /* ---- interface */
 
-int own_learn(struct own *o, unsigned deadline_ms, own_fn *fn, void *arg, struct error *err)
+static void forget_news(struct own *o)
 {
+    free(o->news);
+    free(o->asked);
+    o->news = NULL;
+    o->asked = NULL;
+    o->n_news = 0;
+}
+
+int own_learn(struct own *o, const struct etf_pid *news, size_t n, unsigned deadline_ms, own_fn *fn,
+              void *arg, struct error *err)
+{
+    forget_news(o);
+    o->n_news = n;
+    o->news = alloc_zero(n + 1, sizeof *o->news);
+    o->asked = alloc_zero(n + 1, sizeof *o->asked);
+    memcpy(o->news, news, n * sizeof *news);
     o->fn = fn;
     o->arg = arg;
     o->rounds = 0;
@@ -297,6 +362,11 @@ int own_learn(struct own *o, unsigned deadline_ms, own_fn *fn, void *arg, struct
         memcpy(o->nodes[o->n_nodes++], node, strlen(node) + 1);
     }
     return ask_round(o, err);
+}
+
+bool own_is_asked(const struct own *o, size_t i)
+{
+    return i < o->n_news && o->asked[i];
 }
 
 bool own_has(const struct own *o, const struct etf_pid *pid)
@@ -332,6 +402,7 @@ void own_free(struct own *o)
 {
     if (!o)
         return;
+    forget_news(o);
     free(o->known.all);
     free(o);
 }

@@ -21,9 +21,13 @@ typedef void own_fn(void *arg, bool ok);
 struct own *own_new(struct query *q, const struct price *price, struct native *native,
                     struct conn *conn, uv_loop_t *loop);
 void own_free(struct own *o);
-/* fn comes once, from the loop; false: the node did not answer by the deadline, and what was known
- * before is kept. One at a time. */
-int own_learn(struct own *o, unsigned deadline_ms, own_fn *fn, void *arg, struct error *err);
+/* Looks anew, and whether each of `news` was spawned for a beamtop's ask. fn comes once, from the
+ * loop; false: the node did not answer by the deadline, and what was known before is kept. One at a
+ * time. */
+int own_learn(struct own *o, const struct etf_pid *news, size_t n, unsigned deadline_ms, own_fn *fn,
+              void *arg, struct error *err);
+/* Of the last one: news[i] was. */
+bool own_is_asked(const struct own *o, size_t i);
 bool own_has(const struct own *o, const struct etf_pid *pid);
 size_t own_count(const struct own *o); /* without those of asks that end */
 double own_take_us(struct own *o);     /* what it cost the node since this was called last */

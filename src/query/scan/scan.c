@@ -15,8 +15,13 @@
 
 /* Reductions of the node that those which were asked have not done: more, and all are asked. Our
  * own asks, and what has ended, are in it. */
-#define UNEXPLAINED 20000
+#define UNEXPLAINED 20000 /* of a second or more */
+#define UNEXPLAINED_LEAST 5000
 #define UNEXPLAINED_SHARE 0.05
+
+/* The most that calls take on a slow machine: more was waiting. */
+#define CALLS_US 1000
+#define SWEPT_US 3 /* each process */
 
 static int ask_list(struct scan *s, struct error *err);
 static int ask_sweep(struct scan *s, struct error *err);
@@ -58,7 +63,7 @@ void scan_send(struct scan *s, const struct builder *value, const struct error *
 static void forget_all(struct scan *s)
 {
     scan_forget_rows(s);
-    scan_table_clear(&s->table);
+    scan_table_forget(&s->table);
     s->had_sweep = false;
     s->listed_ms = 0;
     s->listed = 0;
@@ -111,10 +116,10 @@ int scan_ask_call(struct scan *s, unsigned place, struct native_call *call, nati
     return rc;
 }
 
-void scan_add_price(struct scan *s, const struct scan_clock *clock)
+void scan_add_price(struct scan *s, const struct scan_clock *clock, size_t n, double each_us)
 {
     const double us = ((double)clock->ended_ns - (double)clock->began_ns) / 1000;
-    s->us += price_of_ask(s->price, us);
+    s->us += price_of_calls(s->price, us, CALLS_US + each_us * (double)n);
 }
 
 /* ---- the sweep */
@@ -129,7 +134,9 @@ static bool is_unexplained(const struct scan *s)
         if (p->swept)
             did += p->reductions - p->reductions_before;
     }
-    return (double)(all - did) > fmax(UNEXPLAINED, UNEXPLAINED_SHARE * (double)all);
+    const double interval_s = (double)(s->swept_ns - s->before_ns) / 1e9;
+    const double most = fmin(fmax(UNEXPLAINED * interval_s, UNEXPLAINED_LEAST), UNEXPLAINED);
+    return (double)(all - did) > fmax(most, UNEXPLAINED_SHARE * (double)all);
 }
 
 /* What is wrong: a list, the rest of them, or nothing. */
@@ -165,11 +172,12 @@ static void on_sweep(void *arg, const struct native_answer *answer)
     if (!s->asking)
         return;
     if (answer->end != NATIVE_RETURNED ||
-        !scan_read_sweep(answer->value, &clock, s->out.procs, s->out.n, uv_now(s->loop))) {
+        !scan_read_sweep(answer->value, &clock, s->out.procs, s->out.n, s->before_ns,
+                         uv_now(s->loop))) {
         scan_fail_answer(s, answer);
         return;
     }
-    scan_add_price(s, &clock);
+    scan_add_price(s, &clock, s->out.n, SWEPT_US);
     if (clock.processes > SMALL_MOST) {
         pass_on(s);
         return;
@@ -200,15 +208,23 @@ static int ask_sweep(struct scan *s, struct error *err)
 
 /* ---- the list */
 
+static bool is_news(const struct scan_proc *p)
+{
+    return p->listed && !p->known;
+}
+
 static void on_own(void *arg, bool ok)
 {
     struct scan *s = arg;
     struct error err = {0};
-    (void)ok;
     if (!s->asking)
         return;
-    for (size_t i = 0; i < s->table.n; i++)
-        s->table.procs[i].own = own_has(s->own, &s->table.procs[i].pid);
+    for (size_t i = 0, k = 0; i < s->table.n; i++) {
+        struct scan_proc *p = &s->table.procs[i];
+        if (is_news(p))
+            p->asked = ok && own_is_asked(s->own, k++);
+        p->own = p->asked || own_has(s->own, &p->pid);
+    }
     (void)scan_go_on(s, ask_sweep(s, &err), &err);
 }
 
@@ -231,7 +247,11 @@ static void take_list(struct scan *s, const struct scan_clock *clock, struct etf
     s->listed_ms = uv_now(s->loop);
     scan_table_list(&s->table, pids, kept);
     s->listed = clock->processes + scan_count_ended(s);
-    (void)scan_go_on(s, own_learn(s->own, left_ms(s), on_own, s, &err), &err);
+    kept = 0;
+    for (size_t i = 0; i < s->table.n; i++)
+        if (is_news(&s->table.procs[i]))
+            pids[kept++] = s->table.procs[i].pid;
+    (void)scan_go_on(s, own_learn(s->own, pids, kept, left_ms(s), on_own, s, &err), &err);
 }
 
 static void on_list(void *arg, const struct native_answer *answer)
@@ -245,7 +265,7 @@ static void on_list(void *arg, const struct native_answer *answer)
     if (answer->end != NATIVE_RETURNED || !scan_read_list(answer->value, &clock, &pids, &n)) {
         scan_fail_answer(s, answer);
     } else {
-        scan_add_price(s, &clock);
+        scan_add_price(s, &clock, 0, 0);
         if (n > SMALL_MOST)
             pass_on(s);
         else
@@ -291,7 +311,7 @@ static bool is_out(const struct scan *s)
     for (unsigned place = NATIVE_LIST; place <= NATIVE_OWN; place++)
         if (native_is_out(s->native, place))
             return true;
-    return s->who_is_out;
+    return false;
 }
 
 int scan_ask(struct scan *s, unsigned deadline_ms, struct error *err)
@@ -299,6 +319,7 @@ int scan_ask(struct scan *s, unsigned deadline_ms, struct error *err)
     if (is_out(s))
         return error_set(err, ERR_LIMIT, "the scan before has not ended on the node");
     s->asking = true;
+    s->waits_for_who = false;
     s->due_ms = uv_now(s->loop) + deadline_ms;
     s->us = 0;
     s->has_listed = false;
@@ -308,7 +329,7 @@ int scan_ask(struct scan *s, unsigned deadline_ms, struct error *err)
     s->sweep_us = 0;
     scan_table_begin(&s->table);
     /* Where it is not known how many there are, a sweep of none says it. */
-    const bool lists = s->table.n == 0 && s->is_counted;
+    const bool lists = s->listed_ms == 0 && s->is_counted;
     const int rc = lists ? ask_list(s, err) : ask_sweep(s, err);
     s->asking = rc == 0;
     return rc;

@@ -45,7 +45,7 @@ struct scan {
     int64_t reductions, reductions_before; /* of the node */
     struct scan_proc **rows, **watched;
     size_t n_rows, n_watched;
-    bool who_is_out;
+    bool who_is_out, waits_for_who;
     unsigned open; /* asks that the rows wait for */
 };
 
@@ -61,7 +61,8 @@ bool scan_go_on(struct scan *s, int rc, const struct error *err);
 /* Clears the call. */
 int scan_ask_call(struct scan *s, unsigned place, struct native_call *call, native_fn *fn,
                   struct error *err);
-void scan_add_price(struct scan *s, const struct scan_clock *clock);
+/* each_us: the most that each of n processes takes. */
+void scan_add_price(struct scan *s, const struct scan_clock *clock, size_t n, double each_us);
 /* Processes that have ended since they were listed. */
 int64_t scan_count_ended(const struct scan *s);
 

@@ -9,6 +9,9 @@
 /* What is shown of one that has not moved, such as its status. */
 #define INFO_EVERY_MS 5000
 
+/* The most that one takes on a slow machine; what it walks is SLOW_NS of all at most. */
+#define INFO_US 20
+
 /* ---- the answer */
 
 /* Ours say who they are on OTP 26.2 and later, and what holds a connection does not. */
@@ -33,6 +36,16 @@ static struct scan_rank rank_of(const struct scan *s)
     return rank;
 }
 
+static size_t count_own(const struct scan *s)
+{
+    size_t n = own_count(s->own);
+    for (size_t i = 0; i < s->table.n; i++) {
+        const struct scan_proc *p = &s->table.procs[i];
+        n += p->asked && p->listed && !own_has(s->own, &p->pid);
+    }
+    return n;
+}
+
 static void finish_scan(struct scan *s)
 {
     const struct scan_rank rank = rank_of(s);
@@ -44,7 +57,7 @@ static void finish_scan(struct scan *s)
         .interval_ns = rank.first ? 0 : s->swept_ns - s->before_ns,
         .sweep_us = s->sweep_us,
         .total = (int64_t)scan_table_count(&s->table),
-        .own = (int64_t)own_count(s->own),
+        .own = (int64_t)count_own(s),
         .rows = s->rows,
         .n_rows = s->n_rows,
         .watched = s->watched,
@@ -76,7 +89,7 @@ static void on_who(void *arg)
 {
     struct scan *s = arg;
     s->who_is_out = false;
-    if (s->asking)
+    if (s->asking && s->waits_for_who)
         close_one(s);
 }
 
@@ -93,7 +106,7 @@ static void take_info(struct scan *s, const struct native_answer *answer, struct
     }
     for (size_t i = 0; i < set->n && !spared && s->ask.walks; i++)
         scan_walk_suspect(set->procs[i]);
-    scan_add_price(s, &clock);
+    scan_add_price(s, &clock, set->n, INFO_US);
     close_one(s);
 }
 
@@ -168,12 +181,14 @@ static void choose_info(struct scan *s)
     scan_set_make(&s->out, most);
     scan_set_make(&s->spared, most);
     scan_set_make(&s->walked, most);
+    int64_t walks_ns = 0;
     for (size_t i = 0; s->ask.wants_info && i < most; i++) {
         struct scan_proc *p = i < s->n_rows ? s->rows[i] : s->watched[i - s->n_rows];
-        const bool slow = s->ask.walks && scan_walk_is_slow(p);
+        const bool reads = is_old(s, p);
+        const bool slow = s->ask.walks && scan_walk_is_slow(p, reads ? &walks_ns : NULL);
         if (slow && scan_walk_has_turn(p, &s->paid_ms, uv_now(s->loop)))
             s->walked.procs[s->walked.n++] = p;
-        if (!is_old(s, p) && p->is_spared == slow)
+        if (!reads)
             continue;
         struct scan_set *set = slow ? &s->spared : &s->out;
         set->procs[set->n++] = p;
@@ -211,14 +226,14 @@ static int ask_who(struct scan *s, struct error *err)
 {
     const size_t n = s->n_rows + s->n_watched;
     int rc = 0;
-    if (!s->ask.wants_id)
+    if (!s->ask.wants_id || s->who_is_out) /* it takes long: rows go on without */
         return 0;
     struct etf_pid *pids = alloc_zero(n + 1, sizeof *pids);
     for (size_t i = 0; i < n; i++)
         pids[i] = i < s->n_rows ? s->rows[i]->pid : s->watched[i - s->n_rows]->pid;
     if (!who_is_known(s->who, pids, n)) {
         s->open++;
-        s->who_is_out = true;
+        s->who_is_out = s->waits_for_who = true;
         rc = who_learn(s->who, pids, n, on_who, s, err);
     }
     free(pids);

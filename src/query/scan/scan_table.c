@@ -11,7 +11,7 @@
 #define STILL_MOST_MS 5000
 
 /* More than a process can hold. */
-#define NUMBER_MOST (INT64_C(1) << 60)
+#define NUMBER_MOST (INT64_C(1) << 50)
 
 /* As the VM orders its own. */
 static int compare_pids(const struct etf_pid *a, const struct etf_pid *b)
@@ -37,6 +37,16 @@ void scan_table_clear(struct scan_table *t)
         buf_clear(&t->procs[i].info);
     free(t->procs);
     *t = (struct scan_table){0};
+}
+
+void scan_table_forget(struct scan_table *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        struct scan_proc *p = &t->procs[i];
+        p->listed = p->known = false;
+        p->reductions = p->queue = 0;
+        buf_reset(&p->info);
+    }
 }
 
 struct scan_proc *scan_table_find(const struct scan_table *t, const struct etf_pid *pid)
@@ -111,18 +121,32 @@ void scan_proc_end(struct scan_proc *p)
     p->listed = false;
 }
 
-void scan_proc_take(struct scan_proc *p, int64_t reductions, int64_t queue, uint64_t now_ms)
+/* Its part of the last interval. */
+static int64_t spread(int64_t change, const struct scan_proc *p, const struct scan_moment *now)
+{
+    const double interval = (double)(now->ns - now->before_ns);
+    const double since = (double)(now->ns - p->swept_ns);
+    return interval > 0 && since > interval ? (int64_t)((double)change * interval / since) : change;
+}
+
+void scan_proc_take(struct scan_proc *p, int64_t reductions, int64_t queue,
+                    const struct scan_moment *now)
 {
     const bool moved = !p->known || reductions - p->reductions > p->signals || p->queue != queue;
+    if (p->known) {
+        p->reductions_before = reductions - spread(reductions - p->reductions, p, now);
+        p->queue_before = queue - spread(queue - p->queue, p, now);
+    }
     p->signals = 0;
     p->swept = p->known = true;
     p->stale |= moved;
     p->reductions = reductions;
     p->queue = queue;
+    p->swept_ns = now->ns;
     if (moved)
-        p->still_ms = now_ms;
-    const uint64_t still_ms = (now_ms - p->still_ms) / 2;
-    p->due_ms = now_ms + (still_ms < STILL_MOST_MS ? still_ms : STILL_MOST_MS);
+        p->still_ms = now->ms;
+    const uint64_t still_ms = (now->ms - p->still_ms) / 2;
+    p->due_ms = now->ms + (still_ms < STILL_MOST_MS ? still_ms : STILL_MOST_MS);
 }
 
 void scan_table_drop(struct scan_table *t)

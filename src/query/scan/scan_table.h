@@ -16,11 +16,13 @@
 struct scan_proc {
     struct etf_pid pid;
     bool own;                                /* a beamtop's */
+    bool asked;                              /* it was spawned for an ask of one */
     bool listed;                             /* by the list that is taken; else it has ended */
     bool known;                              /* its numbers are */
     bool swept;                              /* in this scan */
     int64_t reductions, queue;               /* since its start; messages */
     int64_t reductions_before, queue_before; /* at the scan before; 0 of one that is new */
+    int64_t swept_ns;                        /* by the node's clock */
     uint64_t due_ms;                         /* asked again then */
     uint64_t still_ms;                       /* since when it has not moved */
     struct buf info; /* of its row, as process_info/2 said; empty: not read */
@@ -42,6 +44,8 @@ struct scan_table {
 };
 
 void scan_table_clear(struct scan_table *t);
+/* What they cost stays; they have to be listed again. */
+void scan_table_forget(struct scan_table *t);
 /* These are all that there are. pids is put in order. */
 void scan_table_list(struct scan_table *t, struct etf_pid *pids, size_t n);
 struct scan_proc *scan_table_find(const struct scan_table *t, const struct etf_pid *pid);
@@ -53,9 +57,16 @@ int64_t scan_info_number(struct slice info, const char *key);
 
 /* A scan begins: what was is before. */
 void scan_table_begin(struct scan_table *t);
+/* The scan's moment, and the one before; by the node's clock. */
+struct scan_moment {
+    int64_t ns, before_ns;
+    uint64_t ms; /* by ours */
+};
 /* One has ended. */
 void scan_proc_end(struct scan_proc *p);
-void scan_proc_take(struct scan_proc *p, int64_t reductions, int64_t queue, uint64_t now_ms);
+/* What one that was not asked at the scan before has done is spread over the time since it was. */
+void scan_proc_take(struct scan_proc *p, int64_t reductions, int64_t queue,
+                    const struct scan_moment *now);
 /* Those that have ended leave. */
 void scan_table_drop(struct scan_table *t);
 /* Neither a beamtop's nor ended. */

@@ -250,7 +250,7 @@ void scan_call_info(struct native_call *call, const char *node, const struct sca
 /* ---- values */
 
 /* More than a process can have done, or hold. */
-#define NUMBER_MOST (INT64_C(1) << 60)
+#define NUMBER_MOST (INT64_C(1) << 50)
 
 /* Enters the list, up to the value; the rest is read by read_ended(). */
 static bool read_began(struct cursor *c, struct slice value, struct scan_clock *clock)
@@ -264,7 +264,8 @@ static bool read_began(struct cursor *c, struct slice value, struct scan_clock *
     return cursor_list(c, &list) && !list.string && list.count == STEPS &&
            cursor_int64(c, &clock->began_ns) && cursor_int64(c, &clock->processes) &&
            cursor_tuple_of(c, 2) && cursor_int64(c, &clock->reductions) &&
-           cursor_int64(c, &since) && clock->reductions >= 0 && clock->reductions <= NUMBER_MOST;
+           cursor_int64(c, &since) && clock->reductions >= 0 && clock->reductions <= NUMBER_MOST &&
+           clock->processes >= 0 && clock->processes <= NUMBER_MOST;
 }
 
 static bool read_ended(struct cursor *c, struct scan_clock *clock)
@@ -303,7 +304,7 @@ static bool read_number(struct cursor *c, const char *key, int64_t *out)
            *out <= NUMBER_MOST;
 }
 
-static bool read_swept(struct cursor *c, struct scan_proc *p, uint64_t now_ms)
+static bool read_swept(struct cursor *c, struct scan_proc *p, const struct scan_moment *now)
 {
     struct cursor_list list;
     int64_t reductions = 0, queue = 0;
@@ -314,7 +315,7 @@ static bool read_swept(struct cursor *c, struct scan_proc *p, uint64_t now_ms)
     if (!cursor_list(c, &list) || list.count != 2 || !read_number(c, "reductions", &reductions) ||
         !read_number(c, "message_queue_len", &queue) || !cursor_list_end(c, &list))
         return false;
-    scan_proc_take(p, reductions, queue, now_ms);
+    scan_proc_take(p, reductions, queue, now);
     return true;
 }
 
@@ -325,12 +326,13 @@ static bool leave_infos(struct cursor *c, size_t n, struct scan_clock *clock)
 }
 
 bool scan_read_sweep(struct slice value, struct scan_clock *clock, struct scan_proc *const *procs,
-                     size_t n, uint64_t now_ms)
+                     size_t n, int64_t before_ns, uint64_t now_ms)
 {
     struct cursor c;
     bool ok = read_began(&c, value, clock) && enter_infos(&c, n);
+    const struct scan_moment now = {clock->began_ns, before_ns, now_ms};
     for (size_t i = 0; ok && i < n; i++)
-        ok = read_swept(&c, procs[i], now_ms);
+        ok = read_swept(&c, procs[i], &now);
     return ok && leave_infos(&c, n, clock);
 }
 

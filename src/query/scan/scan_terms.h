@@ -50,9 +50,9 @@ struct scan_clock {
 };
 /* pids: freed by the caller. */
 bool scan_read_list(struct slice value, struct scan_clock *clock, struct etf_pid **pids, size_t *n);
-/* In the order in which they were asked for. */
+/* In the order in which they were asked for. before_ns: of the scan before. */
 bool scan_read_sweep(struct slice value, struct scan_clock *clock, struct scan_proc *const *procs,
-                     size_t n, uint64_t now_ms);
+                     size_t n, int64_t before_ns, uint64_t now_ms);
 bool scan_read_info(struct slice value, struct scan_clock *clock, bool spared,
                     struct scan_proc *const *procs, size_t n, uint64_t now_ms);
 

@@ -11,6 +11,7 @@
 #define LINK_NS 100
 #define LINK_BYTES 40 /* the least of one */
 #define SLOW_NS 1000000
+#define LITTLE_NS 20000
 #define QUEUE_MOST INT64_C(10000000000)
 
 /* Reads take a 500th of a core, those of one process as well; so much of it at once. */
@@ -33,9 +34,14 @@ static int64_t walk_ns(const struct scan_proc *p)
     return queue_ns(p) + p->links_ns;
 }
 
-bool scan_walk_is_slow(const struct scan_proc *p)
+bool scan_walk_is_slow(const struct scan_proc *p, int64_t *sum_ns)
 {
-    return walk_ns(p) > SLOW_NS || p->is_suspect;
+    const int64_t ns = walk_ns(p);
+    if (ns > SLOW_NS || p->is_suspect || (sum_ns && ns > LITTLE_NS && *sum_ns + ns > SLOW_NS))
+        return true;
+    if (sum_ns)
+        *sum_ns += ns;
+    return false;
 }
 
 static uint64_t pause_ms(int64_t ns)
@@ -74,6 +80,8 @@ void scan_walk_suspect(struct scan_proc *p)
 {
     read_sizes(p, info_of(p));
     p->is_suspect = excess_ns(p) > SLOW_NS && p->memory / 3 * 2 > p->cleared_bytes;
+    if (p->is_suspect)
+        p->walked_ms = p->info_ms;
 }
 
 /* ---- the ask: a clock between two */
@@ -114,7 +122,7 @@ static void take_walk(struct scan_proc *p, struct slice info, int64_t took_ns, u
     p->cleared_bytes = p->links_ns == 0 ? p->memory : 0;
     p->is_suspect = false;
     p->walked_ms = now_ms;
-    p->stale |= !scan_walk_is_slow(p);
+    p->stale |= !scan_walk_is_slow(p, NULL);
     p->signals++;
 }
 

@@ -8,8 +8,9 @@
 #include "query/native/native.h"
 #include "scan_table.h"
 
-/* It takes too long to be read with the others. */
-bool scan_walk_is_slow(const struct scan_proc *p);
+/* It takes too long to be read with the others. sum_ns: what these take, to which it is added;
+ * NULL: it is not read now. */
+bool scan_walk_is_slow(const struct scan_proc *p, int64_t *sum_ns);
 /* Whether it is read now; *paid_ms: until then all reads before are paid for. */
 bool scan_walk_has_turn(const struct scan_proc *p, uint64_t *paid_ms, uint64_t now_ms);
 /* It was read with the others: what it has beyond its heaps may be links. */

@@ -17,7 +17,7 @@
 
 /* For an ask: a process that does not yield keeps it waiting. Then its part is cut, and so many
  * times in all the next one waits until it has ended. */
-#define ASK_MS 2000
+#define ASK_MS 1000
 #define LATE_MOST 6
 #define ENDING_MS 20
 #define ENDING_MOST 50
@@ -447,7 +447,7 @@ bool who_is_known(const struct who *w, const struct etf_pid *pids, size_t n)
 const struct who_entry *who_find(const struct who *w, const struct etf_pid *pid)
 {
     struct who_known *k = find_known(w, pid);
-    return k && k->complete && !k->gone ? who_known_entry(k) : NULL;
+    return k && k->has_base && !k->gone ? who_known_entry(k) : NULL;
 }
 
 double who_take_us(struct who *w)

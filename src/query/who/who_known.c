@@ -116,6 +116,7 @@ static void take_base(struct who_known *k, const struct who_node *node, struct s
     k->needs_supervisor = k->is_new && !k->gone;
     if (k->gone)
         return;
+    k->has_base = true;
     k->has_leader = who_read_pid(v[1], node, &k->leader);
     who_known_keep(k, KEPT_NAME, who_atom_of(v[0]).len > 0 ? v[0] : (struct slice){0});
     if (!k->is_new)

@@ -26,6 +26,7 @@ struct who_known {
     struct who_entry entry; /* of who_known_entry() */
     struct buf terms[KEPT_TERMS];
     bool complete; /* all of it was read */
+    bool has_base; /* name, leader and initial call were */
     bool gone;
     bool is_heavy; /* its dictionary is above the heap limit: read no more */
     bool is_late;  /* it did not answer in time */

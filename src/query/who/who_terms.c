@@ -13,9 +13,15 @@
 /* ---- what is asked */
 
 #define LABEL "{dictionary,'$process_label'}"
-#define FIRST_ANCESTORS                                                                            \
-    "'$1','$2','$3','$4','$5','$6','$7','$8','$9','$10',"                                          \
-    "'$11','$12','$13','$14','$15','$16','$17','$18','$19','$20'"
+/* Names and pids: nothing that may be large. */
+#define IS_SMALL(v) "{'orelse',{is_atom," v "},{is_pid," v "}}"
+#define ANCESTORS(list, guards) "{{'_'," list "},[" guards "],[" list "]},"
+#define TWO "'$1','$2'"
+#define FOUR TWO ",'$3','$4'"
+#define SIX FOUR ",'$5','$6'"
+#define SMALL_TWO IS_SMALL("'$1'") "," IS_SMALL("'$2'")
+#define SMALL_FOUR SMALL_TWO "," IS_SMALL("'$3'") "," IS_SMALL("'$4'")
+#define SMALL_SIX SMALL_FOUR "," IS_SMALL("'$5'") "," IS_SMALL("'$6'")
 
 /* `filter`: a match specification over what process_info/2 gives. */
 static const struct column {
@@ -28,9 +34,12 @@ static const struct column {
                   "[{{'$1','$2','$3'}}]},{'_',[],[undefined]}]",
                   false},
     [WHO_ANCESTORS] = {"{dictionary,'$ancestors'}",
-                       "[{{'_','$1'},[{'=<',{length,'$1'},20}],['$1']},"
-                       "{{'_',[" FIRST_ANCESTORS "|'_']},[],[[" FIRST_ANCESTORS
-                       "]]},{'_',[],[[]]}]",
+                       "[" ANCESTORS("['$1']", IS_SMALL("'$1'")) ANCESTORS("[" TWO "]", SMALL_TWO)
+                           ANCESTORS("[" TWO ",'$3']", SMALL_TWO
+                                     "," IS_SMALL("'$3'")) ANCESTORS("[" FOUR "]", SMALL_FOUR)
+                               ANCESTORS("[" FOUR ",'$5']", SMALL_FOUR
+                                         "," IS_SMALL("'$5'")) "{{'_',[" SIX "|'_']},[" SMALL_SIX
+                                                               "],[[" SIX "]]},{'_',[],[[]]}]",
                        false},
     [WHO_LABEL] = {LABEL,
                    "[{{'_',undefined},[],[undefined]},{undefined,[],[undefined]},"
@@ -50,7 +59,7 @@ static const struct column {
     [WHO_LINKS] = {"links", "[{{'_','$1'},[{'=<',{length,'$1'},1000}],['$1']},{'_',[],[[]]}]",
                    false},
 };
-_Static_assert(WHO_LABEL_BYTES == 1024 && WHO_ANCESTORS_MOST == 20 && WHO_LINKS_MOST == 1000,
+_Static_assert(WHO_LABEL_BYTES == 1024 && WHO_ANCESTORS_MOST == 6 && WHO_LINKS_MOST == 1000,
                "as the match specifications have it");
 
 #define CLOCK                                                                                      \
@@ -144,6 +153,7 @@ static void init_batch(struct native_call *call, const struct native_step *steps
     memcpy(all + 1, steps, n * sizeof *steps);
     all[n + 1] = clock;
     native_batch_init(call, all, n + 2, false);
+    call->priority = "high";
 }
 
 void who_call_parts(struct native_call *call, const char *node, const struct who_part *parts,

@@ -28,7 +28,7 @@ struct who_node {
 enum who_column {
     WHO_BASE,         /* registered_name, group_leader, initial_call */
     WHO_CALL,         /* {M,F,A} of '$initial_call', or `undefined` */
-    WHO_ANCESTORS,    /* the first 20 at most */
+    WHO_ANCESTORS,    /* the first 6, names and pids; else none */
     WHO_LABEL,        /* `undefined`, a binary of WHO_LABEL_BYTES at most, or []: another term */
     WHO_LABEL_SIZE,   /* bytes of {{dictionary,'$process_label'},Label} as external term */
     WHO_LABEL_TERM,   /* {{dictionary,'$process_label'},Label} */
@@ -43,7 +43,7 @@ enum who_column {
 /* The most that WHO_LABEL_SIZE says of such a label, in each encoding of atoms. */
 #define WHO_LABEL_TEXT_BYTES 200
 #define WHO_LABEL_SIZE_MOST (WHO_LABEL_BYTES + 48)
-#define WHO_ANCESTORS_MOST 20
+#define WHO_ANCESTORS_MOST 6
 #define WHO_LINKS_MOST 1000
 
 struct who_part {

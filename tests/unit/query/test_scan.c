@@ -54,6 +54,13 @@ static struct scan_proc *proc_of(const struct scan_table *t, uint32_t id)
     return scan_table_find(t, &pid);
 }
 
+/* As if there was no scan between the start of the clock and now. */
+static void take_numbers(struct scan_proc *p, int64_t reductions, int64_t queue, uint64_t now_ms)
+{
+    const struct scan_moment now = {(int64_t)now_ms * 1000000, 0, now_ms};
+    scan_proc_take(p, reductions, queue, &now);
+}
+
 TEST(test_list)
 {
     struct scan_table t = {0};
@@ -76,19 +83,38 @@ TEST(test_still)
     struct scan_table t = {0};
     list_ids(&t, (const uint32_t[]){1}, 1);
     struct scan_proc *p = proc_of(&t, 1);
-    scan_proc_take(p, 10, 0, 1000);
+    take_numbers(p, 10, 0, 1000);
     assert_int_equal(p->due_ms, 1000);
-    scan_proc_take(p, 10, 0, 2000);
+    take_numbers(p, 10, 0, 2000);
     assert_int_equal(p->due_ms, 2500);
-    scan_proc_take(p, 10, 0, 100000);
+    take_numbers(p, 10, 0, 100000);
     assert_int_equal(p->due_ms, 105000);
     p->stale = false;
     p->signals = 1; /* a read of its items, which is a reduction of its */
-    scan_proc_take(p, 11, 0, 101000);
+    take_numbers(p, 11, 0, 101000);
     assert_false(p->stale);
-    scan_proc_take(p, 12, 0, 102000);
+    take_numbers(p, 12, 0, 102000);
     assert_true(p->stale);
     assert_int_equal(p->due_ms, 102000);
+    scan_table_clear(&t);
+}
+
+/* Who was asked four intervals ago has done a fourth of it in the last. */
+TEST(test_spread)
+{
+    const struct scan_rank rank = {.by_delta = true}, queue = {.by_queue = true};
+    struct scan_table t = {0};
+    list_ids(&t, (const uint32_t[]){1}, 1);
+    struct scan_proc *p = proc_of(&t, 1);
+    scan_proc_take(p, 100, 8, &(struct scan_moment){1000, 0, 1});
+    scan_table_begin(&t);
+    scan_proc_take(p, 500, 16, &(struct scan_moment){5000, 4000, 5});
+    assert_int_equal(scan_delta(p, &rank), 100);
+    assert_int_equal(scan_delta(p, &queue), 2);
+    assert_int_equal(scan_value(p, &rank), 500);
+    scan_table_begin(&t);
+    scan_proc_take(p, 600, 16, &(struct scan_moment){6000, 5000, 6});
+    assert_int_equal(scan_delta(p, &rank), 100);
     scan_table_clear(&t);
 }
 
@@ -109,11 +135,11 @@ TEST(test_rank)
     static const int64_t before[] = {100, 50, 50, 7}, now[] = {110, 90, 60, 107};
     list_ids(&t, (const uint32_t[]){1, 2, 3, 4}, 4);
     for (uint32_t i = 0; i < 4; i++)
-        scan_proc_take(proc_of(&t, i + 1), before[i], i, 0);
+        take_numbers(proc_of(&t, i + 1), before[i], i, 0);
     expect_order(&t, &(struct scan_rank){.by_delta = true, .first = true}, false, "1 3 2 ");
     scan_table_begin(&t);
     for (uint32_t i = 0; i < 4; i++)
-        scan_proc_take(proc_of(&t, i + 1), now[i], 9 - i, 0);
+        take_numbers(proc_of(&t, i + 1), now[i], 9 - i, 0);
     proc_of(&t, 4)->own = true;
     expect_order(&t, &(struct scan_rank){.by_delta = true}, false, "2 1 3 ");
     expect_order(&t, &(struct scan_rank){.by_delta = true}, true, "4 2 1 ");
@@ -174,7 +200,7 @@ static bool take_values(struct scanned *s, const char *text, bool info, bool spa
     struct scan_clock clock;
     struct builder *b = term_of(text, &value);
     const bool ok = info ? scan_read_info(value, &clock, spared, s->procs, 2, 50)
-                         : scan_read_sweep(value, &clock, s->procs, 2, 50);
+                         : scan_read_sweep(value, &clock, s->procs, 2, 0, 50);
     if (ok) {
         assert_int_equal(clock.ended_ns - clock.began_ns, 4000);
         assert_int_equal(clock.processes, 60);
@@ -262,8 +288,8 @@ TEST(test_long_queue)
                             VALUES("[{reductions,12},{message_queue_len,100000}],"
                                    "[{reductions,5},{message_queue_len,0}]"),
                             false, false));
-    assert_true(scan_walk_is_slow(s.procs[0]));
-    assert_false(scan_walk_is_slow(s.procs[1]));
+    assert_true(scan_walk_is_slow(s.procs[0], NULL));
+    assert_false(scan_walk_is_slow(s.procs[1], NULL));
     assert_true(take_values(&s,
                             VALUES("[{garbage_collection,[{minor_gcs,4},{fullsweep_after,9}]},"
                                    "{heap_size,1000}],undefined"),
@@ -295,7 +321,7 @@ TEST(test_many_links)
                                    "{total_heap_size,100}],undefined"),
                             true, false));
     scan_walk_suspect(s.procs[0]);
-    assert_true(scan_walk_is_slow(s.procs[0]));
+    assert_true(scan_walk_is_slow(s.procs[0], NULL));
     struct builder *b = term_of("[0,[{memory,8000000},{total_heap_size,100}],9000000]", &value);
     assert_true(scan_walk_read(value, s.procs, 1, 60, &us));
     builder_free(b);
@@ -303,9 +329,9 @@ TEST(test_many_links)
     b = term_of("[0,[{memory,8000000},{total_heap_size,100}],9000]", &value);
     assert_true(scan_walk_read(value, s.procs, 1, 60, &us));
     builder_free(b);
-    assert_false(scan_walk_is_slow(s.procs[0]));
+    assert_false(scan_walk_is_slow(s.procs[0], NULL));
     scan_walk_suspect(s.procs[0]);
-    assert_false(scan_walk_is_slow(s.procs[0]));
+    assert_false(scan_walk_is_slow(s.procs[0], NULL));
     scan_table_clear(&s.table);
 }
 
@@ -320,6 +346,8 @@ TEST(test_refuses)
         VALUES("[{reductions,-1},{message_queue_len,1}],undefined"),
         VALUES("[{message_queue_len,1},{reductions,1}],undefined"),
         "[1000,60,{7000,10},[undefined,undefined],500]",
+        "[1000,-1,{7000,10},[undefined,undefined],5000]",
+        "[1000,9223372036854775807,{7000,10},[undefined,undefined],5000]",
     };
     struct scanned s;
     struct slice value;
