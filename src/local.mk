@@ -99,6 +99,7 @@ src_libquery_a_SOURCES =
 include src/query/local.mk
 include src/query/native/local.mk
 include src/query/scan/local.mk
+include src/query/process/local.mk
 include src/query/who/local.mk
 nodist_src_libquery_a_SOURCES = src/query/sources.c
 src_libquery_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)

@@ -99,7 +99,7 @@ tests_unit_recording_test_recording_trace_LDADD = tests/libtest.a $(REPORT_LIBS)
 
 # ---- connections
 LIVE_LINK = tests/live/test_conn tests/live/test_conn_peers tests/live/test_keeper \
-	tests/live/test_native tests/live/test_who
+	tests/live/test_native tests/live/test_process tests/live/test_who
 LIVE_LINK_PARTS = tests/live/node.c tests/live/node.h tests/live/fake_peer.c \
 	tests/live/fake_peer.h tests/live/probe.c tests/live/probe.h
 tests_live_test_conn_SOURCES = tests/live/test_conn.c $(LIVE_LINK_PARTS)
@@ -114,6 +114,9 @@ tests_live_test_keeper_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)
 tests_live_test_native_SOURCES = tests/live/test_native.c $(LIVE_LINK_PARTS)
 tests_live_test_native_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
 tests_live_test_native_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)
+tests_live_test_process_SOURCES = tests/live/test_process.c $(LIVE_LINK_PARTS)
+tests_live_test_process_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
+tests_live_test_process_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)
 tests_live_test_who_SOURCES = tests/live/test_who.c $(LIVE_LINK_PARTS)
 tests_live_test_who_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
 tests_live_test_who_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)

@@ -14,9 +14,11 @@
 #include "header.h"
 #include "query/native/internal.h"
 #include "keeper.h"
+#include "listeners.h"
 #include "query/native/native.h"
 #include "node.h"
 #include "query/native/price.h"
+#include "query/process/process.h"
 #include "query/scan/scan.h"
 #include "query/who/who.h"
 
@@ -37,12 +39,6 @@ struct call {
     void *fn_arg;
 };
 
-struct listener {
-    uint64_t id;
-    event_fn *fn; /* NULL: free */
-    void *arg;
-};
-
 struct query {
     uv_loop_t *loop;
     uv_timer_t *timer; /* owned by the loop once closing */
@@ -58,15 +54,16 @@ struct query {
     struct node_ask *node;
     struct who *who;
     struct scan *scan;
-    struct builder *scan_arg; /* of the one that is asked natively */
-    bool keeper_scans;        /* it has a process for that */
+    bool keeper_scans; /* it has a process for that */
+    struct process_ask *process;
+    struct builder *args[QUESTIONS]; /* of those that are asked natively, and may be passed on */
     struct keeper *keeper;
     struct error no_keeper; /* why it was not started */
     struct price price;
     unsigned headers; /* answered */
     int64_t next_id;
     struct call calls[LIMIT_CALLS_IN_FLIGHT];
-    struct listener listeners[LIMIT_CALLS_IN_FLIGHT];
+    struct listeners listeners;
 };
 
 /* ---- which way a question goes */
@@ -110,26 +107,46 @@ static void cancel_node(struct query *q)
     node_ask_cancel(q->node);
 }
 
+static const uint8_t *keep_arg(struct builder **arg, const struct builder *arg_term, size_t *len)
+{
+    builder_free(*arg);
+    *arg = builder_new();
+    build_term(*arg, arg_term);
+    return builder_bytes(*arg, len);
+}
+
 /* That of a small node natively: then the keeper's process for it has nothing to keep. */
 static int ask_scan(struct query *q, struct call *call, const struct builder *arg_term,
                     unsigned deadline_ms, struct error *err)
 {
     size_t len = 0;
-    const uint8_t *arg = builder_bytes(arg_term, &len);
+    const uint8_t *arg = keep_arg(&q->args[call->question], arg_term, &len);
     if (!scan_is_native(q->scan, arg, len, header_processes(q->header)))
         return ask_keeper(q, call, arg_term, deadline_ms, err);
     if (q->keeper_scans)
         (void)keeper_end(q->keeper, QUESTION_SCAN, err);
     q->keeper_scans = false;
-    builder_free(q->scan_arg);
-    q->scan_arg = builder_new();
-    build_term(q->scan_arg, arg_term);
     return scan_ask(q->scan, deadline_ms, err);
 }
 
 static void cancel_scan(struct query *q)
 {
     scan_cancel(q->scan);
+}
+
+static int ask_process(struct query *q, struct call *call, const struct builder *arg_term,
+                       unsigned deadline_ms, struct error *err)
+{
+    size_t len = 0;
+    const uint8_t *arg = keep_arg(&q->args[call->question], arg_term, &len);
+    if (!process_ask_is_native(q->process, arg, len))
+        return ask_keeper(q, call, arg_term, deadline_ms, err);
+    return process_ask_start(q->process, deadline_ms, err);
+}
+
+static void cancel_process(struct query *q)
+{
+    process_ask_cancel(q->process);
 }
 
 /* Each one at a time. */
@@ -142,6 +159,7 @@ static const struct native_question {
     {QUESTION_SYSTEM, ask_header, cancel_header},
     {QUESTION_NODE, ask_node, cancel_node},
     {QUESTION_SCAN, ask_scan, cancel_scan},
+    {QUESTION_PROCESS, ask_process, cancel_process},
 };
 
 static const struct native_question *find_native(enum question question)
@@ -168,7 +186,7 @@ void query_arm(struct query *q)
         uv_timer_stop(q->timer);
         return;
     }
-    uint64_t now = uv_now(q->loop);
+    const uint64_t now = uv_now(q->loop);
     uv_timer_start(q->timer, on_deadline, due > now ? due - now : 0, 0);
 }
 
@@ -212,16 +230,15 @@ static void on_deadline(uv_timer_t *timer)
 {
     struct query *q = timer->data;
     uint64_t now = uv_now(q->loop);
-
     uv_timer_start(timer, on_deadline, 0, 0); /* what follows may close the query */
     if (native_expire(q->native, now))
         return;
     for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++) {
         struct call *call = &q->calls[i];
-        if (!call->used || call->due_ms > now)
-            continue;
-        end_late_call(q, call);
-        return; /* the callback may have closed the query; finish_call() has armed the timer */
+        if (call->used && call->due_ms <= now) {
+            end_late_call(q, call);
+            return; /* which may have closed the query, and has armed the timer */
+        }
     }
     if (!q->failed)
         keeper_expire(q->keeper, now);
@@ -246,8 +263,10 @@ void query_close(struct query *q)
     header_free(q->header);
     node_ask_free(q->node);
     scan_free(q->scan);
+    process_ask_free(q->process);
     who_free(q->who);
-    builder_free(q->scan_arg);
+    for (size_t i = 0; i < QUESTIONS; i++)
+        builder_free(q->args[i]);
     keeper_free(q->keeper);
     native_free(q->native);
     free(q);
@@ -259,6 +278,15 @@ static struct call *free_call(struct query *q)
 {
     for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
         if (!q->calls[i].used)
+            return &q->calls[i];
+    return NULL;
+}
+
+/* Of one that is asked natively, at most one is open; NULL: none. */
+static struct call *call_of(struct query *q, enum question question)
+{
+    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
+        if (q->calls[i].used && q->calls[i].question == question)
             return &q->calls[i];
     return NULL;
 }
@@ -300,7 +328,7 @@ int query_tell(struct query *q, enum question question, const struct builder *te
                struct error *err)
 {
     assert(q->ready);
-    int rc = keeper_tell(q->keeper, question, term, err);
+    const int rc = keeper_tell(q->keeper, question, term, err);
     query_arm(q);
     return rc;
 }
@@ -320,21 +348,15 @@ void query_node(struct query *q, double schedulers, double use, bool busy)
 
 void query_listen(struct query *q, uint64_t id, event_fn *fn, void *fn_arg)
 {
-    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
-        if (!q->listeners[i].fn) {
-            q->listeners[i] = (struct listener){id, fn, fn_arg};
-            return;
-        }
+    listeners_add(&q->listeners, id, fn, fn_arg);
 }
 
 void query_drop(struct query *q, const void *fn_arg)
 {
-    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++) {
+    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
         if (q->calls[i].used && q->calls[i].fn_arg == fn_arg)
             q->calls[i].fn = NULL;
-        if (q->listeners[i].arg == fn_arg)
-            q->listeners[i].fn = NULL;
-    }
+    listeners_drop(&q->listeners, fn_arg);
 }
 
 const struct etf_pid *query_keeper(const struct query *q)
@@ -361,15 +383,6 @@ static uint64_t took_ms(struct query *q, const struct call *call)
     uint64_t since = call->asked_ms < q->answered_ms ? call->asked_ms : q->answered_ms;
     q->answered_ms = now;
     return now - since;
-}
-
-/* Of one that is asked natively, at most one is open; NULL: none. */
-static struct call *call_of(struct query *q, enum question question)
-{
-    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
-        if (q->calls[i].used && q->calls[i].question == question)
-            return &q->calls[i];
-    return NULL;
 }
 
 bool query_adopt(struct query *q, const struct etf_pid *pid)
@@ -419,18 +432,18 @@ void query_reply(struct query *q, enum question question, const struct builder *
     finish_call(q, call, &answer); /* the callback may close the query */
 }
 
-void query_pass_scan(struct query *q)
+void query_pass(struct query *q, enum question question)
 {
     const uint64_t now = uv_now(q->loop);
     struct error err = {0};
-    struct call *call = call_of(q, QUESTION_SCAN);
+    struct call *call = call_of(q, question);
     if (!call)
         return;
     const uint64_t left_ms = call->due_ms > now + GRACE_MS ? call->due_ms - now - GRACE_MS : 1;
-    if (ask_keeper(q, call, q->scan_arg, (unsigned)left_ms, &err) == 0)
-        query_arm(q);
-    else
-        query_reply(q, QUESTION_SCAN, NULL, 0, &err);
+    const int rc = ask_keeper(q, call, q->args[question], (unsigned)left_ms, &err);
+    query_arm(q);
+    if (rc != 0)
+        query_reply(q, question, NULL, 0, &err);
 }
 
 static void query_spawned(struct conn *conn, void *arg, uint64_t id, const struct etf_pid *pid,
@@ -473,18 +486,6 @@ static void end_call(struct query *q, struct cursor *c)
     finish_call(q, call, &answer);
 }
 
-/* The listener for {t, Id, …; NULL: there is none. */
-static const struct listener *listener_of(const struct query *q, struct cursor c)
-{
-    uint64_t id = 0;
-    if (!cursor_atom_is(&c, "t") || !cursor_uint64(&c, &id))
-        return NULL;
-    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
-        if (q->listeners[i].fn && q->listeners[i].id == id)
-            return &q->listeners[i];
-    return NULL;
-}
-
 /* {p, Question, Done, All} */
 static void take_progress(const struct query *q, struct cursor c)
 {
@@ -505,11 +506,11 @@ static void query_message(struct conn *conn, void *arg, const struct conn_messag
     struct query *q = arg;
     const struct listener *l;
     struct slice term = {0};
+    struct cursor c;
+    size_t arity = 0;
     (void)conn;
     if (q->failed || m->to_name.len > 0)
         return;
-    struct cursor c;
-    size_t arity = 0;
     cursor_init(&c, m->term, m->len);
     if (!cursor_tuple(&c, &arity))
         return; /* not ours: a stray message of someone who found our pid */
@@ -522,7 +523,7 @@ static void query_message(struct conn *conn, void *arg, const struct conn_messag
         header_take_shared(q->header, &c);
     } else if (arity == 5 && q->ready) {
         end_call(q, &c);
-    } else if (arity == 4 && q->ready && (l = listener_of(q, c))) {
+    } else if (arity == 4 && q->ready && (l = listeners_find(&q->listeners, c))) {
         cursor_init(&c, m->term, m->len);
         if (cursor_raw(&c, &term))
             l->fn(l->arg, (const uint8_t *)term.s, term.len); /* which may close the query */
@@ -620,8 +621,9 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
     q->keeper = keeper_new(conn, loop, deadline_ms, on_keeper, q);
     q->header = header_new(q, &q->price, q->native, conn, loop);
     q->node = node_ask_new(q, &q->price, q->native, loop);
-    q->who = who_new(q, &q->price, q->native, conn, loop);
+    q->who = who_new(q, &q->price, q->native, NATIVE_WHO, conn, loop);
     q->scan = scan_new(q, &q->price, q->native, q->who, conn, loop);
+    q->process = process_ask_new(q, &q->price, q->native, conn, loop);
     q->timer = alloc_zero(1, sizeof *q->timer);
     uv_timer_init(loop, q->timer);
     q->timer->data = q;

@@ -15,8 +15,8 @@ struct query;
 /* The answer: of docs/queries.md, with version byte, borrowed; or NULL and why. It may free q. */
 void query_reply(struct query *q, enum question question, const struct builder *value,
                  double target_us, const struct error *err);
-/* The scan that is out goes to the keeper. */
-void query_pass_scan(struct query *q);
+/* The one that is out goes to the keeper: a scan, a process. */
+void query_pass(struct query *q, enum question question);
 /* Deadlines of native asks have changed. */
 void query_arm(struct query *q);
 /* The keeper links a process of ours that it has not started; false: there is none, or pid is NULL.

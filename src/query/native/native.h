@@ -79,8 +79,9 @@ enum {
     NATIVE_WALKS,
     NATIVE_OWN,
     NATIVE_WHO,
-    NATIVE_WHO_APPLICATIONS,
-    NATIVE_PLACES
+    NATIVE_PROCESS = NATIVE_WHO + 2,
+    NATIVE_PROCESS_WHO,
+    NATIVE_PLACES = NATIVE_PROCESS_WHO + 2
 };
 
 /* Asks for what loads erpc, where it is not loaded yet. */

@@ -160,7 +160,7 @@ static void pass_on(struct scan *s)
     s->large = true;
     s->asking = false;
     forget_all(s);
-    query_pass_scan(s->query);
+    query_pass(s->query, QUESTION_SCAN);
 }
 
 static void on_sweep(void *arg, const struct native_answer *answer)

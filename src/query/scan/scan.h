@@ -17,7 +17,7 @@
 struct scan;
 
 /* query_reply() comes once for each scan_ask(), from the loop, unless scan_cancel() is first; or
- * query_pass_scan(), where there are too many processes. */
+ * query_pass(), where there are too many processes. */
 struct scan *scan_new(struct query *q, const struct price *price, struct native *native,
                       struct who *who, struct conn *conn, uv_loop_t *loop);
 void scan_free(struct scan *s);

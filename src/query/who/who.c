@@ -39,6 +39,7 @@ struct who {
     struct query *query;
     const struct price *price;
     struct native *native;
+    unsigned place; /* that of applications is behind it */
     struct conn *conn;
     uv_loop_t *loop;
     uv_timer_t *timer; /* owned by the loop once closing */
@@ -97,14 +98,14 @@ static bool send_call(struct who *w, unsigned place, native_fn *fn)
 /* The same, for what others wait for: then nothing more is asked. */
 static bool ask_call(struct who *w, native_fn *fn)
 {
-    w->failed = !send_call(w, NATIVE_WHO, fn);
+    w->failed = !send_call(w, w->place, fn);
     return !w->failed;
 }
 
 /* true: one that was late has not ended yet, and is waited for. */
 static bool await_end(struct who *w)
 {
-    if (!native_is_out(w->native, NATIVE_WHO) || ++w->ending > ENDING_MOST)
+    if (!native_is_out(w->native, w->place) || ++w->ending > ENDING_MOST)
         return false;
     uv_timer_start(w->timer, on_ending, ENDING_MS, 0);
     return true;
@@ -168,7 +169,7 @@ static void ask_applications(struct who *w)
     if (w->awaits_applications)
         return;
     who_call_applications(&w->call);
-    w->awaits_applications = send_call(w, NATIVE_WHO_APPLICATIONS, on_applications);
+    w->awaits_applications = send_call(w, w->place + 1, on_applications);
 }
 
 static bool await_applications(struct who *w)
@@ -450,6 +451,11 @@ const struct who_entry *who_find(const struct who *w, const struct etf_pid *pid)
     return k && k->has_base && !k->gone ? who_known_entry(k) : NULL;
 }
 
+const struct who_node *who_learned_node(const struct who *w)
+{
+    return w->has_release ? &w->node : NULL;
+}
+
 double who_take_us(struct who *w)
 {
     const double us = w->us;
@@ -460,10 +466,11 @@ double who_take_us(struct who *w)
 /* ---- life */
 
 struct who *who_new(struct query *q, const struct price *price, struct native *native,
-                    struct conn *conn, uv_loop_t *loop)
+                    unsigned place, struct conn *conn, uv_loop_t *loop)
 {
     struct who *w = alloc_zero(1, sizeof *w);
     *w = (struct who){.query = q, .price = price, .native = native, .conn = conn, .loop = loop};
+    w->place = place;
     w->node.name = conn_peer_node(conn);
     who_leaders_init(&w->leaders);
     w->above = who_above_new(&w->node);

@@ -17,6 +17,7 @@ struct native;
 struct price;
 struct query;
 struct who;
+struct who_node;
 
 /* Of one learn; more are not read. */
 #define WHO_MOST 1000
@@ -30,8 +31,9 @@ struct who_entry {
 
 typedef void who_fn(void *arg);
 
+/* place: of its asks, and the one behind it. */
 struct who *who_new(struct query *q, const struct price *price, struct native *native,
-                    struct conn *conn, uv_loop_t *loop);
+                    unsigned place, struct conn *conn, uv_loop_t *loop);
 void who_free(struct who *w); /* before `native`, which may have asks of it; fn is not called */
 
 /* Reads those of the pids that are not known, or whose age is above 5 s: pids of the node, as it
@@ -44,6 +46,8 @@ int who_learn(struct who *w, const struct etf_pid *pids, size_t n, who_fn *fn, v
 bool who_is_known(const struct who *w, const struct etf_pid *pids, size_t n);
 /* Until the next who_learn(), and while one runs until the loop does. NULL: not known, or gone. */
 const struct who_entry *who_find(const struct who *w, const struct etf_pid *pid);
+/* What can be read there; NULL: not known yet. */
+const struct who_node *who_learned_node(const struct who *w);
 /* CPU time of the native asks since it was last called. */
 double who_take_us(struct who *w);
 

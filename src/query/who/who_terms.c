@@ -55,6 +55,7 @@ static const struct column {
     [WHO_NAME] = {"[registered_name,initial_call]", NULL, false},
     [WHO_NAME_PARENT] = {"[registered_name,initial_call,current_stacktrace,parent]", NULL, false},
     [WHO_NAME_WAITING] = {"[registered_name,initial_call,message_queue_len]", NULL, false},
+    [WHO_REGISTERED] = {"registered_name", NULL, false},
     [WHO_MEMORY] = {"memory", NULL, false},
     [WHO_LINKS] = {"links", "[{{'_','$1'},[{'=<',{length,'$1'},1000}],['$1']},{'_',[],[[]]}]",
                    false},

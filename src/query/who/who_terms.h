@@ -36,6 +36,7 @@ enum who_column {
     WHO_NAME,         /* registered_name, initial_call */
     WHO_NAME_PARENT,  /* … current_stacktrace, parent */
     WHO_NAME_WAITING, /* … message_queue_len */
+    WHO_REGISTERED,   /* {registered_name, Name} or [] */
     WHO_MEMORY,       /* {memory, Bytes} */
     WHO_LINKS,        /* links, where they are 1,000 at most, else [] */
 };
