@@ -137,7 +137,7 @@ static struct builder *make_composed(const struct called *outer, const struct ca
     return b;
 }
 
-static void build_text(struct builder *b, const char *text)
+static void build_parsed(struct builder *b, const char *text)
 {
     struct error err = {0};
     const int rc = etf_parse(b, text, strlen(text), NULL, &err);
@@ -214,7 +214,7 @@ static struct builder *make_reads(const struct who_node *node, const struct etf_
         if (list_names[i])
             build_atom(b, list_names[i]);
         else
-            build_text(b, "{dictionary,'$ancestors'}");
+            build_parsed(b, "{dictionary,'$ancestors'}");
     build_nil(b);
     build_nil(b);
     return b;
@@ -230,7 +230,7 @@ void process_call_lists(struct native_call *call, const struct who_node *node,
                         const struct etf_pid *pid)
 {
     struct builder *reads = make_reads(node, pid), *filter = builder_new();
-    build_text(filter, FILTER);
+    build_parsed(filter, FILTER);
     const struct called inner[] = {{"erlang", "process_info", 2, reads},
                                    {"ets", "match_spec_compile", 1, filter}};
     struct builder *b =
