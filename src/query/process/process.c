@@ -126,8 +126,10 @@ static enum process_found take_value(struct process_ask *p, struct slice answer)
 {
     struct slice value;
     double us;
-    if (p->step == STEP_PID)
+    if (p->step == STEP_PID) {
+        p->us += price_of_ask(p->price, 0);
         return take_pid(p, answer);
+    }
     if (!process_read_value(answer, &value, &p->mono_ns, &us))
         return PROCESS_ODD;
     p->us += price_of_ask(p->price, us);
