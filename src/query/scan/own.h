@@ -21,7 +21,7 @@ typedef void own_fn(void *arg, bool ok);
 struct own *own_new(struct query *q, const struct price *price, struct native *native,
                     struct conn *conn, uv_loop_t *loop);
 void own_free(struct own *o);
-/* Looks anew, and whether each of `news` was spawned for a beamtop's ask. fn comes once, from the
+/* Asks which, and whether each of `news` was spawned for a beamtop's ask. fn comes once, from the
  * loop; false: the node did not answer by the deadline, and what was known before is kept. One at a
  * time. */
 int own_learn(struct own *o, const struct etf_pid *news, size_t n, unsigned deadline_ms, own_fn *fn,
