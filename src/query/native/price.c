@@ -214,12 +214,12 @@ double price_of(struct price *p, enum question question, const struct work_repor
  * both, and the schedulers that wake up for them; what memory, collections, I/O and scheduler times
  * take of the schedulers that each node has, and of each further one, when it sleeps, and when it
  * is awake. docs/performance.md, "The number in the header". */
-#define ASK_TIMES 33
+#define ASK_TIMES 30
 #define WAITS_TIMES 19
 #define WAITS_FEW 12 /* of a VM with one normal scheduler */
-#define WAITS_ASLEEP_TIMES 40
+#define WAITS_ASLEEP_TIMES 34
 #define WAITS_AWAKE_TIMES 5
-#define VM_TIMES_EMU 0.66 /* of plain Erlang code without the JIT */
+#define VM_TIMES_EMU 0.6 /* of plain Erlang code without the JIT */
 #define PLAIN_US 5        /* where the node's clock is too coarse to measure it */
 
 /* A batch that waits for nothing is below a time slice: longer, its thread was off its core. */
