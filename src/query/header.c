@@ -217,7 +217,7 @@ static int ask_waits(struct header *h, struct error *err)
     h->waits_asked_ms = uv_now(h->loop);
     h->open |= PART_BIT(PART_WAITS);
     rc = ask_part(h, PART_WAITS, memory ? &h->waits_and_memory : &h->waits, 0, on_waits, err);
-    if (rc == 0 && !(h->open & PART_BIT(PART_COUNTS)))
+    if (rc == 0)
         limit_waits(h);
     return rc;
 }
@@ -229,9 +229,7 @@ int header_ask(struct header *h, bool local, struct error *err)
     h->asked_ms = uv_now(h->loop);
     buf_reset(&h->counts_value);
     buf_reset(&h->waits_value);
-    int rc = ask_waits(h, err);
-    if (rc == 0)
-        rc = ask_counts(h, err);
+    int rc = ask_counts(h, err);
     h->asking = rc == 0;
     return rc;
 }
@@ -383,8 +381,7 @@ static void on_counts(void *arg, const struct native_answer *answer)
         if (!is_open(h, PART_COUNTS))
             return;
         keep_value(&h->counts_value, answer->value);
-        if (h->open & PART_BIT(PART_WAITS))
-            limit_waits(h);
+        (void)ask_waits(h, &ignored); /* beside it, it would be in the run queue */
         look_for_keepers(h, counts.nodes);
         ask_resident(h, &counts);
         close_part(h, PART_COUNTS);
