@@ -220,7 +220,7 @@ double price_of(struct price *p, enum question question, const struct work_repor
 #define WAITS_ASLEEP_TIMES 34
 #define WAITS_AWAKE_TIMES 5
 #define VM_TIMES_EMU 0.6 /* of plain Erlang code without the JIT */
-#define PLAIN_US 5        /* where the node's clock is too coarse to measure it */
+#define PLAIN_US 5       /* where the node's clock is too coarse to measure it */
 
 /* A batch that waits for nothing is below a time slice: longer, its thread was off its core. */
 #define BATCH_MOST_US 1000
