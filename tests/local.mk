@@ -139,6 +139,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_recording \
 	tests/fuzz/fuzz_records \
 	tests/fuzz/fuzz_regex \
+	tests/fuzz/fuzz_scan \
 	tests/fuzz/fuzz_spans \
 	tests/fuzz/fuzz_theme \
 	tests/fuzz/fuzz_trace \
@@ -160,6 +161,7 @@ tests_fuzz_fuzz_recording_CPPFLAGS = $(AM_CPPFLAGS) $(FUZZ_WAYS)
 tests_fuzz_fuzz_recording_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
 tests_fuzz_fuzz_records_LDADD = $(FUZZ_MAIN) $(LOCAL_LIBS)
 tests_fuzz_fuzz_regex_LDADD = $(FUZZ_MAIN) $(BASE_LIBS)
+tests_fuzz_fuzz_scan_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_spans_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
 tests_fuzz_fuzz_theme_LDADD = $(FUZZ_MAIN) src/libui.a $(BASE_LIBS)
 tests_fuzz_fuzz_trace_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)

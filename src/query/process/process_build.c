@@ -298,7 +298,7 @@ static bool build_lists(struct builder *b, struct names *names, const struct sli
                         size_t most)
 {
     for (size_t i = LIST_LINKS; i <= LIST_MONITORED_BY; i++) {
-        build_key(b, process_list_name(i));
+        build_key(b, process_list_name((enum process_list)i));
         if (!build_list_item(b, names, list[i], most, i == LIST_MONITORS))
             return false;
     }
@@ -350,7 +350,7 @@ bool process_build(struct builder *b, const struct process_values *v)
     build_identity(b, v->who);
     build_list(b, ITEMS_SHOWN);
     for (size_t i = ITEM_PLAIN; i < ITEM_PLAIN_END; i++) {
-        build_key(b, process_item_name(i));
+        build_key(b, process_item_name((enum process_item)i));
         values_build(b, item[i]);
     }
     if (!build_lists(b, &names, list, v->question->links))

@@ -59,8 +59,10 @@ struct slice scan_info_find(struct slice info, const char *key)
     struct cursor c;
     struct cursor_list list;
     struct slice name, value;
+    if (info.len == 0)
+        return (struct slice){0};
     cursor_init(&c, (const uint8_t *)info.s, info.len);
-    if (info.len == 0 || !cursor_list(&c, &list) || list.string)
+    if (!cursor_list(&c, &list) || list.string)
         return (struct slice){0};
     for (size_t i = 0; i < list.count; i++) {
         if (!cursor_tuple_of(&c, 2) || !cursor_atom(&c, &name) || !cursor_raw(&c, &value))
