@@ -411,22 +411,22 @@ static const struct tui_owner view_owner = {.has = view_has, .act = act_on_scree
 static const struct tui_owner prompt_owner = {.has = prompt_has, .act = no_prompt};
 /* `own` is a setting, so that `set` and the key agree. */
 static const struct tui_owner program_owner = {
-    .acts = {[ACTION_PICK_NODE] = {act_pick_node},
-             [ACTION_FILTER] = {act_filter},
+    .acts = {[ACTION_PICK_NODE] = {.run = act_pick_node},
+             [ACTION_FILTER] = {.run = act_filter},
              [ACTION_OWN] = {act_toggle, "own"},
-             [ACTION_CAPTURE] = {act_capture},
-             [ACTION_CAPTURE_SCREEN] = {act_capture_screen},
+             [ACTION_CAPTURE] = {.run = act_capture},
+             [ACTION_CAPTURE_SCREEN] = {.run = act_capture_screen},
              [ACTION_SET] = {act_configure, "set "},
-             [ACTION_TOGGLE] = {act_toggle},
-             [ACTION_THEME] = {act_theme},
+             [ACTION_TOGGLE] = {.run = act_toggle},
+             [ACTION_THEME] = {.run = act_theme},
              [ACTION_BIND] = {act_configure, "bind "},
              [ACTION_UNBIND] = {act_configure, "unbind "},
              [ACTION_COLOR] = {act_configure, "color "},
              [ACTION_SOURCE] = {act_configure, "source "},
-             [ACTION_COMMAND] = {act_command},
-             [ACTION_REDRAW] = {act_redraw},
-             [ACTION_SUSPEND] = {act_suspend},
-             [ACTION_QUIT] = {act_quit}},
+             [ACTION_COMMAND] = {.run = act_command},
+             [ACTION_REDRAW] = {.run = act_redraw},
+             [ACTION_SUSPEND] = {.run = act_suspend},
+             [ACTION_QUIT] = {.run = act_quit}},
     .at = {[TUI_CHANGED] = ask_for_copy, [TUI_TICK] = fire_trigger, [TUI_TYPED] = follow_typed}};
 
 const struct tui_owner *const tui_owners[TUI_OWNERS] = {

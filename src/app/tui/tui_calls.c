@@ -250,8 +250,9 @@ static void free_screen_calls(void *own)
     free(c);
 }
 
-const struct tui_owner tui_calls_owner = {.acts = {[ACTION_CALLS] = {act_calls},
-                                                   [ACTION_CALLS_STOP] = {tui_session_act_stop},
-                                                   [ACTION_CALLS_TIME] = {act_time}},
-                                          .make = make_calls,
-                                          .at = {[TUI_FREES] = free_screen_calls}};
+const struct tui_owner tui_calls_owner = {
+    .acts = {[ACTION_CALLS] = {.run = act_calls},
+             [ACTION_CALLS_STOP] = {.run = tui_session_act_stop},
+             [ACTION_CALLS_TIME] = {.run = act_time}},
+    .make = make_calls,
+    .at = {[TUI_FREES] = free_screen_calls}};

@@ -254,11 +254,12 @@ static void print_record_end(void *own)
             r->state == RECORDING_STARTS ? r->file : r->now.file, words[r->state]);
 }
 
-const struct tui_owner tui_record_owner = {.acts = {[ACTION_RECORD] = {act_record},
-                                                    [ACTION_RECORD_STOP] = {act_record_stop},
-                                                    [ACTION_RECORD_MARK] = {act_record_mark}},
-                                           .make = make_record,
-                                           .at = {[TUI_LEAVES] = leave_recorded_node,
-                                                  [TUI_CLOSES] = close_asking,
-                                                  [TUI_ENDED] = print_record_end,
-                                                  [TUI_FREES] = free}};
+const struct tui_owner tui_record_owner = {
+    .acts = {[ACTION_RECORD] = {.run = act_record},
+             [ACTION_RECORD_STOP] = {.run = act_record_stop},
+             [ACTION_RECORD_MARK] = {.run = act_record_mark}},
+    .make = make_record,
+    .at = {[TUI_LEAVES] = leave_recorded_node,
+           [TUI_CLOSES] = close_asking,
+           [TUI_ENDED] = print_record_end,
+           [TUI_FREES] = free}};

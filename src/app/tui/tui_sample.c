@@ -248,9 +248,9 @@ static void lose_sample_link(void *own)
         sample_log_lost(s->log, &err);
 }
 
-const struct tui_owner tui_sample_owner = {.acts = {[ACTION_SAMPLE] = {act_sample},
-                                                    [ACTION_SAMPLE_STOP] = {act_sample_stop},
-                                                    [ACTION_WHERE] = {act_where}},
+const struct tui_owner tui_sample_owner = {.acts = {[ACTION_SAMPLE] = {.run = act_sample},
+                                                    [ACTION_SAMPLE_STOP] = {.run = act_sample_stop},
+                                                    [ACTION_WHERE] = {.run = act_where}},
                                            .make = make_sample,
                                            .at = {[TUI_LOST] = lose_sample_link,
                                                   [TUI_LEAVES] = leave_sample,

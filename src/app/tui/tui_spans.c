@@ -204,6 +204,7 @@ static void *make_spans(struct tui *t)
 }
 
 const struct tui_owner tui_spans_owner = {
-    .acts = {[ACTION_SPANS] = {act_spans}, [ACTION_SPANS_STOP] = {tui_session_act_stop}},
+    .acts =
+        {[ACTION_SPANS] = {.run = act_spans}, [ACTION_SPANS_STOP] = {.run = tui_session_act_stop}},
     .make = make_spans,
     .at = {[TUI_FREES] = free}};

@@ -134,14 +134,14 @@ static void act_refresh(void *own, const char *arg)
 }
 
 const struct tui_owner tui_time_owner = {.acts = {
-                                             [ACTION_PAUSE] = {act_pause},
-                                             [ACTION_STEP] = {act_step},
-                                             [ACTION_RESUME] = {act_resume},
+                                             [ACTION_PAUSE] = {.run = act_pause},
+                                             [ACTION_STEP] = {.run = act_step},
+                                             [ACTION_RESUME] = {.run = act_resume},
                                              [ACTION_INTERVAL_UP] = {change_interval, "+"},
                                              [ACTION_INTERVAL_DOWN] = {change_interval, "-"},
-                                             [ACTION_REFRESH] = {act_refresh},
-                                             [ACTION_SEEK] = {act_seek},
-                                             [ACTION_SPEED] = {act_speed},
+                                             [ACTION_REFRESH] = {.run = act_refresh},
+                                             [ACTION_SEEK] = {.run = act_seek},
+                                             [ACTION_SPEED] = {.run = act_speed},
                                              [ACTION_STEP_BACK] = {act_seek, "-#1"},
                                              [ACTION_NEXT_MARK] = {seek_mark, "+mark"},
                                              [ACTION_PREVIOUS_MARK] = {seek_mark, "-mark"},

@@ -31,6 +31,9 @@ static void begin_list(struct builder *b, size_t n)
         build_list(b, n);
 }
 
+/* As many are shown. */
+#define ANCESTORS_MOST 20
+
 /* ---- related processes and their names */
 
 struct names {
@@ -92,11 +95,11 @@ static bool is_ancestor(struct slice term)
 /* Its user may have put anything there. */
 static void build_ancestors(struct builder *b, struct slice list)
 {
-    struct slice terms[WHO_ANCESTORS_MOST];
+    struct slice terms[ANCESTORS_MOST];
     size_t count = 0, kept = 0;
     struct cursor c;
     if (process_enter_list(list, &count, &c))
-        for (size_t i = 0; i < count && i < WHO_ANCESTORS_MOST && cursor_raw(&c, &terms[kept]); i++)
+        for (size_t i = 0; i < count && i < ANCESTORS_MOST && cursor_raw(&c, &terms[kept]); i++)
             kept += is_ancestor(terms[kept]);
     begin_list(b, kept);
     for (size_t i = 0; i < kept; i++)
