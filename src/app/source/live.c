@@ -86,9 +86,10 @@ static void lose_link(struct live *l, enum conn_failure why, const struct error 
 
 /* ---- the questions */
 
-static void on_query_ready(void *arg)
+#define HELPER_MS 2000
+
+static void begin_ticks(struct live *l)
 {
-    struct live *l = arg;
     l->phase = PHASE_RUNNING;
     l->was_up = true;
     l->retries = 0;
@@ -97,6 +98,31 @@ static void on_query_ready(void *arg)
     live_tick_start(l);
     if (l->handlers.on_link)
         l->handlers.on_link(l->arg, true);
+}
+
+static void on_helper(void *arg, const struct answer *answer)
+{
+    (void)answer;
+    begin_ticks(arg);
+}
+
+/* A recording needs the helper for findings: what its start costs the node is in no tick, where it
+ * does not hang. */
+static bool await_helper(struct live *l)
+{
+    struct error ignored = {0};
+    struct builder *b = builder_new();
+    build_nil(b);
+    const int rc = query_ask(l->query, QUESTION_WHO, b, HELPER_MS, on_helper, l, &ignored);
+    builder_free(b);
+    return rc == 0;
+}
+
+static void on_query_ready(void *arg)
+{
+    struct live *l = arg;
+    if (!l->options.recorded || !await_helper(l))
+        begin_ticks(l);
 }
 
 static void on_keeper(void *arg)
