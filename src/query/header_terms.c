@@ -14,7 +14,7 @@
 /* ---- what is asked */
 
 static const struct native_step count_steps[] = {
-    {"erlang", "monotonic_time", "[nanosecond]", NULL},
+    NATIVE_CLOCK,
     {"erlang", "system_info", "[process_count]", NULL},
     {"erlang", "system_info", "[port_count]", NULL},
     {"erlang", "system_info", "[atom_count]", NULL},
@@ -28,7 +28,7 @@ static const struct native_step count_steps[] = {
     {"erlang", "system_info", "[start_time]", NULL},
     {"erlang", "convert_time_unit", "[1,second,native]", NULL},
     {"erlang", "nodes", "[hidden]", NULL},
-    {"erlang", "monotonic_time", "[nanosecond]", NULL},
+    NATIVE_CLOCK,
 };
 /* Their places in the value; the counters follow. */
 enum {
@@ -55,16 +55,12 @@ static const char *const memory_types[] = {
 #define MEMORY_ARGS "[[total,processes,processes_used,system,atom,atom_used,binary,code,ets]]"
 
 /* The clock in between says how long each waited. Memory is last, so that it can be left out. */
-#define CLOCK                                                                                      \
-    {                                                                                              \
-        "erlang", "monotonic_time", "[nanosecond]", NULL                                           \
-    }
 static const struct native_step wait_steps[] = {
-    CLOCK, {"erlang", "statistics", "[garbage_collection]", NULL},
-    CLOCK, {"erlang", "statistics", "[io]", NULL},
-    CLOCK, {"erlang", "statistics", "[scheduler_wall_time_all]", NULL},
-    CLOCK, {"erlang", "memory", MEMORY_ARGS, NULL},
-    CLOCK,
+    NATIVE_CLOCK, {"erlang", "statistics", "[garbage_collection]", NULL},
+    NATIVE_CLOCK, {"erlang", "statistics", "[io]", NULL},
+    NATIVE_CLOCK, {"erlang", "statistics", "[scheduler_wall_time_all]", NULL},
+    NATIVE_CLOCK, {"erlang", "memory", MEMORY_ARGS, NULL},
+    NATIVE_CLOCK,
 };
 enum { WAIT_GC = 1, WAIT_IO = 3, WAIT_TIMES = 5, WAIT_MEMORY = 7, WAITS = 9 };
 #define WAITS_WITHOUT_MEMORY WAIT_MEMORY

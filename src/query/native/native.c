@@ -8,9 +8,9 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/etf/cursor.h"
-#include "beamtop/etf/parse.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/link/conn.h"
+#include "args.h"
 
 /* 8 MiB on 64 bits: an answer is small, and what is sent travels as its own copy. */
 #define HEAP_WORDS (UINT64_C(1) << 20)
@@ -67,14 +67,6 @@ void native_call_init(struct native_call *call, const char *module, const char *
     *call = (struct native_call){.args = b, .priority = "normal", .max_heap_words = HEAP_WORDS};
 }
 
-static void build_text(struct builder *b, const char *text)
-{
-    struct error err = {0};
-    int rc = etf_parse(b, text, strlen(text), NULL, &err);
-    assert(rc == 0);
-    (void)rc;
-}
-
 /* fun erlang:apply/3, Modules, Functions, Arguments: what lists:zipwith3/4 takes, as a list. */
 static void build_steps(struct builder *b, const struct native_step *steps, size_t n)
 {
@@ -91,7 +83,7 @@ static void build_steps(struct builder *b, const struct native_step *steps, size
     build_list(b, n);
     for (size_t i = 0; i < n; i++)
         if (steps[i].args)
-            build_text(b, steps[i].args);
+            args_build_text(b, steps[i].args);
         else
             build_term(b, steps[i].term);
     build_nil(b);

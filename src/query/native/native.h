@@ -38,6 +38,12 @@ struct native_step {
     const struct builder *term;
 };
 
+/* A step, as an initializer: what is between two of them takes so long. */
+#define NATIVE_CLOCK                                                                               \
+    {                                                                                              \
+        "erlang", "monotonic_time", "[nanosecond]", NULL                                           \
+    }
+
 /* `args`: a list, with version byte. Freed by native_call_clear(). */
 void native_call_init(struct native_call *call, const char *module, const char *function,
                       const struct builder *args);

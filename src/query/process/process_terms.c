@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "process_terms.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "beamtop/base/attr.h"
-#include "beamtop/etf/parse.h"
+#include "query/native/args.h"
 #include "query/native/values.h"
 
 /* ---- the argument */
@@ -88,61 +87,11 @@ static size_t count_lists(const struct who_node *node)
     return node->way == WHO_BY_KEYS ? LISTS : LIST_ANCESTORS;
 }
 
-static const struct native_step clock_step = {"erlang", "monotonic_time", "[nanosecond]", NULL};
-
 static void make_batch(struct native_call *call, const char *module, const char *function,
                        const struct builder *args)
 {
-    const struct native_step steps[] = {clock_step, {module, function, NULL, args}, clock_step};
+    const struct native_step steps[] = {NATIVE_CLOCK, {module, function, NULL, args}, NATIVE_CLOCK};
     native_batch_init(call, steps, ARRAY_LEN(steps), false);
-}
-
-struct called {
-    const char *module, *function;
-    unsigned arity;
-    const struct builder *args; /* a list */
-};
-
-static void build_fun(struct builder *b, const struct called *f)
-{
-    build_export(b, f->module, f->function, f->arity);
-}
-
-/* What lists:foldl/3 is called with for outer(inner1(…), inner2(…)): fun erlang:apply/2, [fun
- * erlang:apply/2, Inner, Arguments], [fun lists:zipwith/3, Outer]. */
-static struct builder *make_composed(const struct called *outer, const struct called *inner,
-                                     size_t n)
-{
-    static const struct called apply = {"erlang", "apply", 2, NULL},
-                               zipwith = {"lists", "zipwith", 3, NULL};
-    struct builder *b = builder_new();
-    build_list(b, 3);
-    build_fun(b, &apply);
-    build_list(b, 3);
-    build_fun(b, &apply);
-    build_list(b, n);
-    for (size_t i = 0; i < n; i++)
-        build_fun(b, &inner[i]);
-    build_nil(b);
-    build_list(b, n);
-    for (size_t i = 0; i < n; i++)
-        build_term(b, inner[i].args);
-    build_nil(b);
-    build_nil(b);
-    build_list(b, 2);
-    build_fun(b, &zipwith);
-    build_fun(b, outer);
-    build_nil(b);
-    build_nil(b);
-    return b;
-}
-
-static void build_parsed(struct builder *b, const char *text)
-{
-    struct error err = {0};
-    const int rc = etf_parse(b, text, strlen(text), NULL, &err);
-    assert(rc == 0);
-    (void)rc;
 }
 
 /* whereis(binary_to_existing_atom(Name, utf8)): an atom in what is sent would be made there. */
@@ -154,8 +103,8 @@ static void make_whereis(struct native_call *call, struct slice name)
     build_atom(args, "utf8");
     build_nil(args);
     struct builder *b =
-        make_composed(&(struct called){"erlang", "whereis", 1, NULL},
-                      &(struct called){"erlang", "binary_to_existing_atom", 2, args}, 1);
+        args_of_composed(&(struct args_fun){"erlang", "whereis", 1, NULL},
+                         &(struct args_fun){"erlang", "binary_to_existing_atom", 2, args}, 1);
     native_call_init(call, "lists", "foldl", b);
     builder_free(args);
     builder_free(b);
@@ -177,11 +126,7 @@ void process_call_pid(struct native_call *call, struct slice name)
 
 void process_call_queue(struct native_call *call, const char *node, const struct etf_pid *pid)
 {
-    struct builder *b = builder_new();
-    build_list(b, 2);
-    build_pid(b, node, pid);
-    build_atom(b, "message_queue_len");
-    build_nil(b);
+    struct builder *b = args_of_info(node, pid, "message_queue_len");
     make_batch(call, "erlang", "process_info", b);
     builder_free(b);
 }
@@ -214,7 +159,7 @@ static struct builder *make_reads(const struct who_node *node, const struct etf_
         if (list_names[i])
             build_atom(b, list_names[i]);
         else
-            build_parsed(b, "{dictionary,'$ancestors'}");
+            args_build_text(b, "{dictionary,'$ancestors'}");
     build_nil(b);
     build_nil(b);
     return b;
@@ -230,11 +175,11 @@ void process_call_lists(struct native_call *call, const struct who_node *node,
                         const struct etf_pid *pid)
 {
     struct builder *reads = make_reads(node, pid), *filter = builder_new();
-    build_parsed(filter, FILTER);
-    const struct called inner[] = {{"erlang", "process_info", 2, reads},
-                                   {"ets", "match_spec_compile", 1, filter}};
-    struct builder *b =
-        make_composed(&(struct called){"ets", "match_spec_run", 2, NULL}, inner, ARRAY_LEN(inner));
+    args_build_text(filter, FILTER);
+    const struct args_fun inner[] = {{"erlang", "process_info", 2, reads},
+                                     {"ets", "match_spec_compile", 1, filter}};
+    struct builder *b = args_of_composed(&(struct args_fun){"ets", "match_spec_run", 2, NULL},
+                                         inner, ARRAY_LEN(inner));
     make_batch(call, "lists", "foldl", b);
     builder_free(reads);
     builder_free(filter);

@@ -7,6 +7,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/cursor.h"
+#include "query/native/args.h"
 
 /* Keepers, what they started, what that started. */
 enum { LEVEL_KEEPER, LEVEL_CHILD, LEVEL_LAST };
@@ -49,8 +50,6 @@ struct own {
 
 /* ---- asking: one batch, which cannot fail */
 
-static const struct native_step clock_step = {"erlang", "monotonic_time", "[nanosecond]", NULL};
-
 static struct builder *node_arguments(const char *table, const char *node)
 {
     struct builder *b = builder_new();
@@ -62,33 +61,12 @@ static struct builder *node_arguments(const char *table, const char *node)
     return b;
 }
 
-static struct builder *links_arguments(const char *node, const struct etf_pid *pid)
-{
-    struct builder *b = builder_new();
-    build_list(b, 2);
-    build_pid(b, node, pid);
-    build_atom(b, "links");
-    build_nil(b);
-    return b;
-}
-
-/* lists:zipwith(fun erlang:process_info/2, News, [group_leader, …]). */
 static struct builder *leaders_arguments(const char *node, const struct etf_pid *pids, size_t n)
 {
-    struct builder *b = builder_new();
-    build_list(b, 3);
-    build_export(b, "erlang", "process_info", 2);
-    if (n > 0)
-        build_list(b, n);
-    for (size_t i = 0; i < n; i++)
-        build_pid(b, node, &pids[i]);
-    build_nil(b);
-    if (n > 0)
-        build_list(b, n);
-    for (size_t i = 0; i < n; i++)
-        build_atom(b, "group_leader");
-    build_nil(b);
-    build_nil(b);
+    struct builder *item = builder_new();
+    build_atom(item, "group_leader");
+    struct builder *b = args_of_infos(node, pids, n, item);
+    builder_free(item);
     return b;
 }
 
@@ -100,7 +78,7 @@ static void make_round(struct own *o, struct native_call *call)
     struct native_step *steps = alloc_zero(most, sizeof *steps);
     struct builder **args = alloc_zero(most, sizeof *args);
     size_t n = 0;
-    steps[n++] = clock_step;
+    steps[n++] = (struct native_step)NATIVE_CLOCK;
     steps[n++] = (struct native_step){"erlang", "nodes", "[hidden]", NULL};
     args[n] = leaders_arguments(conn_peer_node(o->conn), o->news, o->rounds == 0 ? o->n_news : 0);
     steps[n] = (struct native_step){"lists", "zipwith", NULL, args[n]};
@@ -119,11 +97,11 @@ static void make_round(struct own *o, struct native_call *call)
         m->asked = m->level < LEVEL_LAST;
         if (!m->asked)
             continue;
-        args[n] = links_arguments(conn_peer_node(o->conn), &m->pid);
+        args[n] = args_of_info(conn_peer_node(o->conn), &m->pid, "links");
         steps[n] = (struct native_step){"erlang", "process_info", NULL, args[n]};
         n++;
     }
-    steps[n++] = clock_step;
+    steps[n++] = (struct native_step)NATIVE_CLOCK;
     native_batch_init(call, steps, n, !native_has_erpc(o->native));
     call->priority = "high";
     for (size_t i = 0; i < n; i++)

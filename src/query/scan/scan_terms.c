@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "scan_terms.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/cursor.h"
+#include "query/native/args.h"
 #include "scan_walks.h"
 
 /* ---- items */
@@ -159,11 +159,11 @@ enum { STEP_BEGAN, STEP_COUNT, STEP_REDUCTIONS, STEP_VALUE, STEP_ENDED, STEPS };
 static void make_call(struct native_call *call, struct native_step value, bool sure)
 {
     const struct native_step steps[STEPS] = {
-        [STEP_BEGAN] = {"erlang", "monotonic_time", "[nanosecond]", NULL},
+        [STEP_BEGAN] = NATIVE_CLOCK,
         [STEP_COUNT] = {"erlang", "system_info", "[process_count]", NULL},
         [STEP_REDUCTIONS] = {"erlang", "statistics", "[reductions]", NULL},
         [STEP_VALUE] = value,
-        [STEP_ENDED] = {"erlang", "monotonic_time", "[nanosecond]", NULL},
+        [STEP_ENDED] = NATIVE_CLOCK,
     };
     native_batch_init(call, steps, STEPS, sure);
     call->priority = "high";
@@ -178,32 +178,20 @@ void scan_call_list(struct native_call *call, bool sure)
 static void make_reads(struct native_call *call, const char *node, const struct builder *keys,
                        struct scan_proc *const *procs, size_t n, bool sure)
 {
-    struct builder *b = builder_new();
-    build_list(b, 3);
-    build_export(b, "erlang", "process_info", 2);
-    if (n > 0)
-        build_list(b, n);
+    struct etf_pid *pids = alloc_zero(n + 1, sizeof *pids);
     for (size_t i = 0; i < n; i++)
-        build_pid(b, node, &procs[i]->pid);
-    build_nil(b);
-    if (n > 0)
-        build_list(b, n);
-    for (size_t i = 0; i < n; i++)
-        build_term(b, keys);
-    build_nil(b);
-    build_nil(b);
+        pids[i] = procs[i]->pid;
+    struct builder *b = args_of_infos(node, pids, n, keys);
     make_call(call, (struct native_step){"lists", "zipwith", NULL, b}, sure);
     builder_free(b);
+    free(pids);
 }
 
 void scan_call_sweep(struct native_call *call, const char *node, struct scan_proc *const *procs,
                      size_t n, bool sure)
 {
     struct builder *keys = builder_new();
-    build_list(keys, 2);
-    build_atom(keys, "reductions");
-    build_atom(keys, "message_queue_len");
-    build_nil(keys);
+    args_build_text(keys, "[reductions,message_queue_len]");
     make_reads(call, node, keys, procs, n, sure);
     builder_free(keys);
 }

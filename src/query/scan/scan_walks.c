@@ -5,6 +5,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/etf/cursor.h"
+#include "query/native/args.h"
 
 /* Measured: what a message, and a link or monitor, costs at most. */
 #define MESSAGE_NS 20
@@ -86,25 +87,16 @@ void scan_walk_suspect(struct scan_proc *p)
 
 /* ---- the ask: a clock between two */
 
-static const struct native_step clock_step = {"erlang", "monotonic_time", "[nanosecond]", NULL};
-
 void scan_walk_call(struct native_call *call, const char *node, struct scan_proc *const *procs,
                     size_t n, bool sure)
 {
     struct native_step *steps = alloc_zero(2 * n + 1, sizeof *steps);
     struct builder **args = alloc_zero(n + 1, sizeof *args);
-    steps[0] = clock_step;
+    steps[0] = (struct native_step)NATIVE_CLOCK;
     for (size_t i = 0; i < n; i++) {
-        args[i] = builder_new();
-        build_list(args[i], 2);
-        build_pid(args[i], node, &procs[i]->pid);
-        build_list(args[i], 2);
-        build_atom(args[i], "memory");
-        build_atom(args[i], "total_heap_size");
-        build_nil(args[i]);
-        build_nil(args[i]);
+        args[i] = args_of_info(node, &procs[i]->pid, "[memory,total_heap_size]");
         steps[2 * i + 1] = (struct native_step){"erlang", "process_info", NULL, args[i]};
-        steps[2 * i + 2] = clock_step;
+        steps[2 * i + 2] = (struct native_step)NATIVE_CLOCK;
     }
     native_batch_init(call, steps, 2 * n + 1, sure);
     for (size_t i = 0; i < n; i++)

@@ -7,8 +7,8 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
-#include "beamtop/etf/parse.h"
 #include "beamtop/etf/print.h"
+#include "query/native/args.h"
 
 /* ---- what is asked */
 
@@ -63,93 +63,69 @@ static const struct column {
 _Static_assert(WHO_LABEL_BYTES == 1024 && WHO_ANCESTORS_MOST == 6 && WHO_LINKS_MOST == 1000,
                "as the match specifications have it");
 
-#define CLOCK                                                                                      \
-    {                                                                                              \
-        "erlang", "monotonic_time", "[nanosecond]", NULL                                           \
-    }
 #define STEPS_MOST (WHO_PARTS + 2)
 
-static void build_text(struct builder *b, const char *text)
+static struct builder *text_arguments(const char *text)
 {
-    struct error err = {0};
-    int rc = etf_parse(b, text, strlen(text), NULL, &err);
-    assert(rc == 0);
-    (void)rc;
+    struct builder *b = builder_new();
+    args_build_text(b, text);
+    return b;
 }
 
-/* [fun process_info/2, Pids, [Items, …]]: of lists:zipwith/3. */
-static void build_read(struct builder *b, const char *node, const struct who_part *part)
+/* ets:match_spec_run(lists:zipwith(…), ets:match_spec_compile(Filter)) */
+static struct builder *filtered_arguments(const struct builder *reads, const char *filter)
 {
-    build_list(b, 3);
-    build_export(b, "erlang", "process_info", 2);
-    build_list(b, part->n);
-    for (size_t i = 0; i < part->n; i++)
-        build_pid(b, node, &part->pids[i]);
-    build_nil(b);
-    build_list(b, part->n);
-    for (size_t i = 0; i < part->n; i++)
-        build_text(b, columns[part->column].items);
-    build_nil(b);
-    build_nil(b);
+    struct builder *specification = builder_new();
+    build_list(specification, 1);
+    args_build_text(specification, filter);
+    build_nil(specification);
+    const struct args_fun run = {"ets", "match_spec_run", 2, NULL},
+                          inner[] = {{"lists", "zipwith", 3, reads},
+                                     {"ets", "match_spec_compile", 1, specification}};
+    struct builder *b = args_of_composed(&run, inner, ARRAY_LEN(inner));
+    builder_free(specification);
+    return b;
 }
 
-static void build_two(struct builder *b, const char *module, const char *function, unsigned arity)
+/* lists:map(fun erlang:external_size/1, lists:zipwith(…)); hd/1 hands the fun on. */
+static struct builder *sized_arguments(const struct builder *reads)
 {
-    build_list(b, 2);
-    build_export(b, "lists", "zipwith", 3);
-    build_export(b, module, function, arity);
-    build_nil(b);
+    struct builder *size = builder_new();
+    build_list(size, 1);
+    build_list(size, 1);
+    build_export(size, "erlang", "external_size", 1);
+    build_nil(size);
+    build_nil(size);
+    const struct args_fun map = {"lists", "map", 2, NULL},
+                          inner[] = {{"erlang", "hd", 1, size}, {"lists", "zipwith", 3, reads}};
+    struct builder *b = args_of_composed(&map, inner, ARRAY_LEN(inner));
+    builder_free(size);
+    return b;
 }
 
-/* lists:foldl(fun erlang:apply/2, [fun erlang:apply/2, Funs, Arguments], [fun lists:zipwith/3,
- * Last]): Last gets what the two Funs give, of which one reads. */
-static void build_filtered(struct builder *b, const char *node, const struct who_part *part)
+/* Sets what is called with them. */
+static struct builder *part_arguments(const char *node, const struct who_part *part,
+                                      const char **function)
 {
-    build_list(b, 3);
-    build_export(b, "erlang", "apply", 2);
-    build_list(b, 3);
-    build_export(b, "erlang", "apply", 2);
-    build_two(b, "ets", "match_spec_compile", 1);
-    build_list(b, 2);
-    build_read(b, node, part);
-    build_list(b, 1);
-    build_text(b, columns[part->column].filter);
-    build_nil(b);
-    build_nil(b);
-    build_nil(b);
-    build_two(b, "ets", "match_spec_run", 2);
-    build_nil(b);
-}
-
-/* The same with fun erlang:external_size/1, which hd/1 hands on, for lists:map/2. */
-static void build_sized(struct builder *b, const char *node, const struct who_part *part)
-{
-    build_list(b, 3);
-    build_export(b, "erlang", "apply", 2);
-    build_list(b, 3);
-    build_export(b, "erlang", "apply", 2);
-    build_list(b, 2);
-    build_export(b, "erlang", "hd", 1);
-    build_export(b, "lists", "zipwith", 3);
-    build_nil(b);
-    build_list(b, 2);
-    build_list(b, 1);
-    build_list(b, 1);
-    build_export(b, "erlang", "external_size", 1);
-    build_nil(b);
-    build_nil(b);
-    build_read(b, node, part);
-    build_nil(b);
-    build_nil(b);
-    build_two(b, "lists", "map", 2);
-    build_nil(b);
+    const struct column *column = &columns[part->column];
+    struct builder *items = text_arguments(column->items);
+    struct builder *reads = args_of_infos(node, part->pids, part->n, items), *b = reads;
+    *function = column->sized || column->filter ? "foldl" : "zipwith";
+    if (column->sized)
+        b = sized_arguments(reads);
+    else if (column->filter)
+        b = filtered_arguments(reads, column->filter);
+    builder_free(items);
+    if (b != reads)
+        builder_free(reads);
+    return b;
 }
 
 /* With the clock before and after. */
 static void init_batch(struct native_call *call, const struct native_step *steps, size_t n)
 {
-    struct native_step all[STEPS_MOST] = {CLOCK};
-    const struct native_step clock = CLOCK;
+    const struct native_step clock = NATIVE_CLOCK;
+    struct native_step all[STEPS_MOST] = {clock};
     assert(n + 2 <= STEPS_MOST);
     memcpy(all + 1, steps, n * sizeof *steps);
     all[n + 1] = clock;
@@ -164,13 +140,9 @@ void who_call_parts(struct native_call *call, const char *node, const struct who
     struct builder *args[WHO_PARTS];
     assert(n <= WHO_PARTS);
     for (size_t i = 0; i < n; i++) {
-        const struct column *column = &columns[parts[i].column];
-        const bool plain = !column->filter && !column->sized;
-        args[i] = builder_new();
-        (plain           ? build_read
-         : column->sized ? build_sized
-                         : build_filtered)(args[i], node, &parts[i]);
-        steps[i] = (struct native_step){"lists", plain ? "zipwith" : "foldl", NULL, args[i]};
+        const char *function;
+        args[i] = part_arguments(node, &parts[i], &function);
+        steps[i] = (struct native_step){"lists", function, NULL, args[i]};
     }
     init_batch(call, steps, n);
     for (size_t i = 0; i < n; i++)
@@ -201,11 +173,7 @@ void who_call_registered(struct native_call *call, const struct slice *names, si
 void who_call_release(struct native_call *call, const char *node, const struct etf_pid *pid,
                       bool with_key)
 {
-    struct builder *b = builder_new();
-    build_list(b, 2);
-    build_pid(b, node, pid);
-    build_text(b, columns[WHO_CALL].items);
-    build_nil(b);
+    struct builder *b = args_of_info(node, pid, columns[WHO_CALL].items);
     const struct native_step steps[] = {{"erlang", "system_info", "[otp_release]", NULL},
                                         {"erlang", "process_info", NULL, b}};
     init_batch(call, steps, with_key ? 2 : 1);

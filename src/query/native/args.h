@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Arguments of native asks (native.h). Each builder that is returned is the caller's. Pure. */
+#ifndef BEAMTOP_QUERY_ARGS_H
+#define BEAMTOP_QUERY_ARGS_H
+
+#include "beamtop/etf/build.h"
+
+/* Appends a term of the program's own text, which parses. */
+void args_build_text(struct builder *b, const char *text);
+
+/* [Pid, Items] of process_info/2; items as text: "links", "[memory,status]". */
+struct builder *args_of_info(const char *node, const struct etf_pid *pid, const char *items);
+/* Those of lists:zipwith/3 that reads the items, a term, of each: n > 0 or not. */
+struct builder *args_of_infos(const char *node, const struct etf_pid *pids, size_t n,
+                              const struct builder *items);
+
+struct args_fun {
+    const char *module, *function;
+    unsigned arity;
+    const struct builder *args; /* a list */
+};
+/* Those of lists:foldl/3 that calls outer(inner1(…), inner2(…)): fun erlang:apply/2, [fun
+ * erlang:apply/2, Inner, Arguments], [fun lists:zipwith/3, Outer]. */
+struct builder *args_of_composed(const struct args_fun *outer, const struct args_fun *inner,
+                                 size_t n);
+
+#endif
