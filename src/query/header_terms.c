@@ -125,11 +125,6 @@ void header_call_resident(struct native_call *call)
 #define UPTIME_MOST_MS 1e15
 #define COUNTER_MOST INT64_C(1000000000000000)
 
-static double between_us(int64_t from_ns, int64_t until_ns)
-{
-    return fmax(((double)until_ns - (double)from_ns) / 1000, 0);
-}
-
 /* The last number of a list of integers; 0: there is none. */
 static int64_t read_last(struct slice term)
 {
@@ -153,7 +148,7 @@ bool header_read_counts(struct slice value, size_t counters, struct header_count
         !values_read_integer(e[COUNT_PROCESSES], &processes))
         return false;
     *out = (struct header_counts){.processes = processes,
-                                  .us = between_us(began, ended),
+                                  .us = values_between_us(began, ended),
                                   .dirty_io_queue = read_last(e[COUNT_QUEUES]),
                                   .nodes = e[COUNT_NODES]};
     for (size_t i = 0; i < counters; i++)
@@ -176,7 +171,7 @@ bool header_read_waits(struct slice value, double *longest_us)
         if (!values_read_integer(e[i], &now))
             return false;
         if (i > 0)
-            *longest_us = fmax(*longest_us, between_us(before, now));
+            *longest_us = fmax(*longest_us, values_between_us(before, now));
         before = now;
     }
     return true;

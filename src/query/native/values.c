@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "values.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "beamtop/base/text.h"
@@ -10,7 +11,7 @@
 struct cursor values_cursor(struct slice term)
 {
     struct cursor c;
-    cursor_init(&c, (const uint8_t *)term.s, term.len);
+    cursor_init(&c, (const uint8_t *)(term.s ? term.s : ""), term.len);
     return c;
 }
 
@@ -43,6 +44,34 @@ bool values_read_integer(struct slice term, int64_t *out)
     return cursor_int64(&c, out);
 }
 
+struct slice values_find(struct slice list, const char *key)
+{
+    struct cursor c = values_cursor(list);
+    struct cursor_list entered;
+    struct slice name, value;
+    if (list.len == 0 || !cursor_list(&c, &entered) || entered.string)
+        return (struct slice){0};
+    for (size_t i = 0; i < entered.count; i++) {
+        if (!cursor_tuple_of(&c, 2) || !cursor_atom(&c, &name) || !cursor_raw(&c, &value))
+            break;
+        if (slice_is(name, key))
+            return value;
+    }
+    return (struct slice){0};
+}
+
+int64_t values_find_integer(struct slice list, const char *key)
+{
+    const struct slice term = values_find(list, key);
+    int64_t n;
+    return term.len > 0 && values_read_integer(term, &n) && n <= VALUES_MOST ? n : -1;
+}
+
+double values_between_us(int64_t from_ns, int64_t until_ns)
+{
+    return fmax(((double)until_ns - (double)from_ns) / 1000, 0);
+}
+
 bool values_put_chars(struct buf *out, struct slice term)
 {
     struct cursor c = values_cursor(term);
@@ -72,4 +101,12 @@ bool values_is_jit(struct slice version)
 void values_build(struct builder *b, struct slice term)
 {
     build_raw(b, (const uint8_t *)term.s, term.len);
+}
+
+void values_build_known(struct builder *b, struct slice term)
+{
+    if (term.len > 0)
+        values_build(b, term);
+    else
+        build_atom(b, "undefined");
 }

@@ -13,17 +13,26 @@
 #include "beamtop/etf/build.h"
 #include "beamtop/etf/cursor.h"
 
-struct cursor values_cursor(struct slice term);
+struct cursor values_cursor(struct slice term); /* len 0: at its end */
 /* The elements of a list of n or more, the first n. */
 bool values_read_list(struct slice term, struct slice *out, size_t n);
 /* The first n elements of a tuple of `arity`. */
 bool values_read_tuple(struct slice term, size_t arity, struct slice *out, size_t n);
 bool values_read_integer(struct slice term, int64_t *out);
+/* The value of a key in a list of pairs, such as process_info/2 gives; len 0: it is not there. */
+struct slice values_find(struct slice list, const char *key);
+/* The same of an integer of VALUES_MOST at most; else -1. */
+int64_t values_find_integer(struct slice list, const char *key);
+/* More than a process can have done, or hold. */
+#define VALUES_MOST (INT64_C(1) << 50)
+/* µs from one clock to a later one, in ns; 0: it is not later. */
+double values_between_us(int64_t from_ns, int64_t until_ns);
 /* A list of characters, a thousand at most, as UTF-8. */
 bool values_put_chars(struct buf *out, struct slice term);
 /* Of system_info(system_version), "… [jit:ns]": OTP 24 brought the JIT. */
 bool values_is_jit(struct slice version);
 
 void values_build(struct builder *b, struct slice term);
+void values_build_known(struct builder *b, struct slice term); /* len 0: `undefined` */
 
 #endif

@@ -6,6 +6,7 @@
 #include "beamtop/base/alloc.h"
 #include "process_terms.h"
 #include "query/who/who.h"
+#include "query/native/values.h"
 
 /* In this order; the pid is known already, or its name is looked up. */
 enum step { STEP_PID, STEP_WHO, STEP_QUEUE, STEP_ITEMS, STEP_LISTS, STEP_NAMES };
@@ -96,7 +97,7 @@ static void finish_answer(struct process_ask *p, struct cursor names)
 
 static enum process_found take_pid(struct process_ask *p, struct slice value)
 {
-    struct cursor c = who_cursor(value);
+    struct cursor c = values_cursor(value);
     struct slice node;
     if (cursor_kind(&c) != ETF_KIND_PID || !cursor_pid(&c, &p->pid, &node) ||
         !slice_is(node, conn_peer_node(p->conn)))

@@ -5,19 +5,10 @@
 #include "beamtop/base/buf.h"
 #include "process_terms.h"
 #include "query/native/values.h"
-#include "query/scan/scan_table.h"
 
 #define BINARIES_SHOWN 20
 
 static const struct slice nothing = {0};
-
-static void build_slice(struct builder *b, struct slice term)
-{
-    if (term.len > 0)
-        values_build(b, term);
-    else
-        build_atom(b, "undefined");
-}
 
 static void build_key(struct builder *b, const char *key)
 {
@@ -48,9 +39,9 @@ static void build_name(struct builder *b, struct names *names, struct slice of)
     struct etf_pid pid;
     if (who_read_pid(of, names->node, &pid) && cursor_raw(&names->c, &name) &&
         values_read_tuple(name, 2, parts, 2))
-        build_slice(b, parts[1]);
+        values_build_known(b, parts[1]);
     else
-        build_slice(b, nothing);
+        values_build_known(b, nothing);
 }
 
 /* {Who, Name}, or with the kind of a monitor before them. */
@@ -88,7 +79,7 @@ static bool build_list_item(struct builder *b, struct names *names, struct slice
 
 static bool is_ancestor(struct slice term)
 {
-    const struct cursor c = who_cursor(term);
+    const struct cursor c = values_cursor(term);
     return cursor_kind(&c) == ETF_KIND_PID || cursor_kind(&c) == ETF_KIND_ATOM;
 }
 
@@ -143,7 +134,8 @@ static bool read_binaries(struct slice list, struct binary *all, size_t *n)
         return false;
     for (size_t i = 0; i < count; i++) {
         if (!cursor_raw(&c, &term) || !values_read_tuple(term, 3, parts, 3) ||
-            !who_read_int(parts[1], &all[i].bytes) || !who_read_int(parts[2], &all[i].references))
+            !values_read_integer(parts[1], &all[i].bytes) ||
+            !values_read_integer(parts[2], &all[i].references))
             return false;
         all[i].id = parts[0];
     }
@@ -187,7 +179,7 @@ static bool build_binaries(struct builder *b, struct slice list)
 /* An arity, or the arguments. */
 static bool build_arity(struct builder *b, struct slice term)
 {
-    struct cursor c = who_cursor(term);
+    struct cursor c = values_cursor(term);
     struct cursor_list list;
     int64_t arity;
     if (cursor_kind(&c) == ETF_KIND_INTEGER && cursor_int64(&c, &arity))
@@ -212,11 +204,11 @@ static bool build_location(struct builder *b, struct slice frame)
     if (!build_arity(b, parts[2]))
         return false;
     buf_init(&file, 0);
-    if (!values_put_chars(&file, scan_info_find(parts[3], "file")))
+    if (!values_put_chars(&file, values_find(parts[3], "file")))
         buf_reset(&file);
     build_binary(b, buf_cstr(&file), file.len);
     buf_clear(&file);
-    const int64_t line = scan_info_number(parts[3], "line");
+    const int64_t line = values_find_integer(parts[3], "line");
     build_int(b, line > 0 ? line : 0);
     return true;
 }
@@ -224,7 +216,7 @@ static bool build_location(struct builder *b, struct slice frame)
 /* {current_location, …} and {stack, …} */
 static bool build_stack(struct builder *b, struct slice stack, size_t most)
 {
-    struct cursor c = who_cursor(stack), first;
+    struct cursor c = values_cursor(stack), first;
     struct cursor_list list;
     struct slice frame;
     if (!cursor_list(&c, &list) || list.string)
@@ -233,7 +225,7 @@ static bool build_stack(struct builder *b, struct slice stack, size_t most)
     first = c;
     build_key(b, "current_location");
     if (n == 0)
-        build_slice(b, nothing);
+        values_build_known(b, nothing);
     else if (!cursor_raw(&first, &frame) || !build_location(b, frame))
         return false;
     build_key(b, "stack");
@@ -254,7 +246,7 @@ static bool next_setting(struct cursor *c, size_t *left, struct slice *key, int6
     while (*left > 0 && cursor_raw(c, &term)) {
         --*left;
         if (values_read_tuple(term, 2, parts, 2) && who_atom_of(parts[0]).len > 0 &&
-            who_read_int(parts[1], value)) {
+            values_read_integer(parts[1], value)) {
             *key = parts[0];
             return true;
         }
@@ -264,7 +256,7 @@ static bool next_setting(struct cursor *c, size_t *left, struct slice *key, int6
 
 static bool build_collections(struct builder *b, struct slice settings)
 {
-    struct cursor c = who_cursor(settings);
+    struct cursor c = values_cursor(settings);
     struct cursor_list list;
     struct slice key;
     int64_t value;
@@ -294,7 +286,7 @@ static void build_identity(struct builder *b, const struct who_entry *who)
     const struct slice terms[] = {who->name, who->call, who->label, who->application, who->mfa};
     build_tuple(b, 5);
     for (size_t i = 0; i < 5; i++)
-        build_slice(b, terms[i]);
+        values_build_known(b, terms[i]);
 }
 
 static bool build_lists(struct builder *b, struct names *names, const struct slice *list,
@@ -319,7 +311,7 @@ static void build_kin(struct builder *b, struct names *names, const struct slice
     build_key(b, "ancestors");
     build_ancestors(b, ancestors);
     build_key(b, "parent");
-    build_slice(b, item[ITEM_PARENT]);
+    values_build_known(b, item[ITEM_PARENT]);
 }
 
 static bool build_rest(struct builder *b, const struct slice *item, struct slice suspending,
@@ -327,14 +319,14 @@ static bool build_rest(struct builder *b, const struct slice *item, struct slice
 {
     size_t suspended;
     struct cursor c;
-    const int64_t fragments = scan_info_number(item[ITEM_COLLECTOR], "mbuf_size");
+    const int64_t fragments = values_find_integer(item[ITEM_COLLECTOR], "mbuf_size");
     build_key(b, "heap_fragments");
     build_int(b, fragments > 0 ? fragments : 0);
     if (!build_collections(b, item[ITEM_COLLECTIONS]) || !build_stack(b, item[ITEM_STACK], stack) ||
         !process_enter_list(suspending, &suspended, &c))
         return false;
     build_key(b, "dictionary");
-    build_slice(b, nothing);
+    values_build_known(b, nothing);
     build_key(b, "suspending");
     build_int(b, (int64_t)suspended);
     return true;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "process_terms.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "beamtop/base/attr.h"
@@ -198,10 +197,10 @@ bool process_read_value(struct slice answer, struct slice *value, int64_t *mono_
     struct slice terms[3];
     int64_t began;
     if (answer.len > VALUE_BYTES_MOST || !values_read_list(answer, terms, 3) ||
-        !who_read_int(terms[0], &began) || !who_read_int(terms[2], mono_ns))
+        !values_read_integer(terms[0], &began) || !values_read_integer(terms[2], mono_ns))
         return false;
     *value = terms[1];
-    *us = fmax(((double)*mono_ns - (double)began) / 1000, 0);
+    *us = values_between_us(began, *mono_ns);
     return true;
 }
 
@@ -224,7 +223,7 @@ enum process_found process_check_queue(struct slice value)
     int64_t messages;
     if (who_term_is(value, "undefined"))
         return PROCESS_GONE;
-    if (!values_read_tuple(value, 2, parts, 2) || !who_read_int(parts[1], &messages))
+    if (!values_read_tuple(value, 2, parts, 2) || !values_read_integer(parts[1], &messages))
         return PROCESS_ODD;
     return messages > PROCESS_MESSAGES_MOST ? PROCESS_LARGE : PROCESS_FOUND;
 }
@@ -235,8 +234,8 @@ enum process_found process_check_items(struct slice value)
     int64_t bytes, words;
     if (who_term_is(value, "undefined"))
         return PROCESS_GONE;
-    if (!process_read_items(value, items) || !who_read_int(items[ITEM_MEMORY], &bytes) ||
-        !who_read_int(items[ITEM_WORDS], &words) || bytes < 0 || words < 0)
+    if (!process_read_items(value, items) || !values_read_integer(items[ITEM_MEMORY], &bytes) ||
+        !values_read_integer(items[ITEM_WORDS], &words) || bytes < 0 || words < 0)
         return PROCESS_ODD;
     const bool has_links = bytes / WORD_BYTES - words >= PROCESS_LINKS_BYTES_MOST / WORD_BYTES;
     return bytes >= PROCESS_MEMORY_MOST || has_links ? PROCESS_LARGE : PROCESS_FOUND;
@@ -249,7 +248,7 @@ enum process_found process_check_lists(struct slice value)
     if (!process_read_lists(value, lists))
         return PROCESS_ODD;
     for (size_t i = 0; i < LISTS; i++)
-        if (lists[i].len > 0 && who_read_int(lists[i], &count))
+        if (lists[i].len > 0 && values_read_integer(lists[i], &count))
             return PROCESS_LARGE;
     return PROCESS_FOUND;
 }
@@ -257,7 +256,7 @@ enum process_found process_check_lists(struct slice value)
 bool process_enter_list(struct slice list, size_t *count, struct cursor *c)
 {
     struct cursor_list entered;
-    *c = who_cursor(list);
+    *c = values_cursor(list);
     if (list.len == 0 || !cursor_list(c, &entered) || entered.string ||
         entered.count > PROCESS_LIST_MOST)
         return false;

@@ -8,6 +8,7 @@
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/cursor.h"
 #include "query/native/args.h"
+#include "query/native/values.h"
 
 /* Keepers, what they started, what that started. */
 enum { LEVEL_KEEPER, LEVEL_CHILD, LEVEL_LAST };
@@ -242,16 +243,13 @@ static bool take_links(struct own *o, struct cursor *c, struct members *to, int 
 /* What is as far from a keeper as it was asked for, of those that are still there. */
 static bool take_round(struct own *o, struct slice value, struct members *to)
 {
-    struct cursor c;
+    struct cursor c = values_cursor(value);
     struct cursor_list list;
     struct etf_pid pid;
     int64_t began = 0, ended = 0;
     const size_t asked = o->asked_nodes;
-    if (value.len == 0)
-        return false;
-    cursor_init(&c, (const uint8_t *)value.s, value.len);
-    if (!cursor_list(&c, &list) || list.string || !cursor_int64(&c, &began) || !take_nodes(o, &c) ||
-        !take_leaders(o, &c))
+    if (value.len == 0 || !cursor_list(&c, &list) || list.string || !cursor_int64(&c, &began) ||
+        !take_nodes(o, &c) || !take_leaders(o, &c))
         return false;
     for (size_t i = 0; i < asked; i++) {
         if (!take_connection(o, &c, to))
@@ -280,7 +278,7 @@ static bool take_round(struct own *o, struct slice value, struct members *to)
         return false;
     if (native_pid(o->native, NATIVE_FLAG))
         add_member(to, native_pid(o->native, NATIVE_FLAG), LEVEL_LAST);
-    o->us += price_of_ask(o->price, ((double)ended - (double)began) / 1000);
+    o->us += price_of_ask(o->price, values_between_us(began, ended));
     return true;
 }
 

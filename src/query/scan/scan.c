@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "beamtop/base/alloc.h"
+#include "query/native/values.h"
 
 /* Above it the keeper's scan costs fewer bytes; one with more stays large until it has half. */
 #define SMALL_MOST 1000
@@ -118,7 +119,7 @@ int scan_ask_call(struct scan *s, unsigned place, struct native_call *call, nati
 
 void scan_add_price(struct scan *s, const struct scan_clock *clock, size_t n, double each_us)
 {
-    const double us = ((double)clock->ended_ns - (double)clock->began_ns) / 1000;
+    const double us = values_between_us(clock->began_ns, clock->ended_ns);
     s->us += price_of_calls(s->price, us, CALLS_US + each_us * (double)n);
 }
 

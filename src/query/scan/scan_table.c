@@ -4,14 +4,10 @@
 #include <stdlib.h>
 
 #include "beamtop/base/alloc.h"
-#include "beamtop/etf/cursor.h"
 
 /* One that has done nothing for some time is asked again after half of that, and in so many ms at
  * most. */
 #define STILL_MOST_MS 5000
-
-/* More than a process can hold. */
-#define NUMBER_MOST (INT64_C(1) << 50)
 
 /* As the VM orders its own. */
 static int compare_pids(const struct etf_pid *a, const struct etf_pid *b)
@@ -52,36 +48,6 @@ void scan_table_forget(struct scan_table *t)
 struct scan_proc *scan_table_find(const struct scan_table *t, const struct etf_pid *pid)
 {
     return t->n == 0 ? NULL : bsearch(pid, t->procs, t->n, sizeof *t->procs, find_pid);
-}
-
-struct slice scan_info_find(struct slice info, const char *key)
-{
-    struct cursor c;
-    struct cursor_list list;
-    struct slice name, value;
-    if (info.len == 0)
-        return (struct slice){0};
-    cursor_init(&c, (const uint8_t *)info.s, info.len);
-    if (!cursor_list(&c, &list) || list.string)
-        return (struct slice){0};
-    for (size_t i = 0; i < list.count; i++) {
-        if (!cursor_tuple_of(&c, 2) || !cursor_atom(&c, &name) || !cursor_raw(&c, &value))
-            break;
-        if (slice_is(name, key))
-            return value;
-    }
-    return (struct slice){0};
-}
-
-int64_t scan_info_number(struct slice info, const char *key)
-{
-    const struct slice term = scan_info_find(info, key);
-    struct cursor c;
-    int64_t n = -1;
-    if (term.len == 0)
-        return -1;
-    cursor_init(&c, (const uint8_t *)term.s, term.len);
-    return cursor_int64(&c, &n) && n <= NUMBER_MOST ? n : -1;
 }
 
 void scan_table_list(struct scan_table *t, struct etf_pid *pids, size_t n)

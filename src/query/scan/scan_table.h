@@ -50,11 +50,6 @@ void scan_table_forget(struct scan_table *t);
 void scan_table_list(struct scan_table *t, struct etf_pid *pids, size_t n);
 struct scan_proc *scan_table_find(const struct scan_table *t, const struct etf_pid *pid);
 
-/* The value of a key in a list of pairs, such as process_info/2 gives; len 0: it is not there. */
-struct slice scan_info_find(struct slice info, const char *key);
-/* -1: it is not there. */
-int64_t scan_info_number(struct slice info, const char *key);
-
 /* A scan begins: what was is before. */
 void scan_table_begin(struct scan_table *t);
 /* The scan's moment, and the one before; by the node's clock. */

@@ -9,6 +9,7 @@
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/cursor.h"
 #include "query/native/args.h"
+#include "query/native/values.h"
 #include "scan_walks.h"
 
 /* ---- items */
@@ -237,9 +238,6 @@ void scan_call_info(struct native_call *call, const char *node, const struct sca
 
 /* ---- values */
 
-/* More than a process can have done, or hold. */
-#define NUMBER_MOST (INT64_C(1) << 50)
-
 /* Enters the list, up to the value; the rest is read by read_ended(). */
 static bool read_began(struct cursor *c, struct slice value, struct scan_clock *clock)
 {
@@ -248,12 +246,12 @@ static bool read_began(struct cursor *c, struct slice value, struct scan_clock *
     *clock = (struct scan_clock){0};
     if (value.len == 0)
         return false;
-    cursor_init(c, (const uint8_t *)value.s, value.len);
+    *c = values_cursor(value);
     return cursor_list(c, &list) && !list.string && list.count == STEPS &&
            cursor_int64(c, &clock->began_ns) && cursor_int64(c, &clock->processes) &&
            cursor_tuple_of(c, 2) && cursor_int64(c, &clock->reductions) &&
-           cursor_int64(c, &since) && clock->reductions >= 0 && clock->reductions <= NUMBER_MOST &&
-           clock->processes >= 0 && clock->processes <= NUMBER_MOST;
+           cursor_int64(c, &since) && clock->reductions >= 0 && clock->reductions <= VALUES_MOST &&
+           clock->processes >= 0 && clock->processes <= VALUES_MOST;
 }
 
 static bool read_ended(struct cursor *c, struct scan_clock *clock)
@@ -289,7 +287,7 @@ static bool enter_infos(struct cursor *c, size_t n)
 static bool read_number(struct cursor *c, const char *key, int64_t *out)
 {
     return cursor_tuple_of(c, 2) && cursor_atom_is(c, key) && cursor_int64(c, out) && *out >= 0 &&
-           *out <= NUMBER_MOST;
+           *out <= VALUES_MOST;
 }
 
 static bool read_swept(struct cursor *c, struct scan_proc *p, const struct scan_moment *now)
@@ -356,48 +354,39 @@ bool scan_read_info(struct slice value, struct scan_clock *clock, bool spared,
 
 /* ---- the answer */
 
-static void build_slice(struct builder *b, struct slice term)
-{
-    if (term.len > 0)
-        build_raw(b, (const uint8_t *)term.s, term.len);
-    else
-        build_atom(b, "undefined");
-}
-
 /* [] of one without a name. */
 static struct slice name_of(struct slice info, const struct scan_who *who)
 {
     static const struct slice none = {0};
-    const struct slice name = scan_info_find(info, NAME);
-    struct cursor c;
+    const struct slice name = values_find(info, NAME);
+    const struct cursor c = values_cursor(name);
     if (name.len == 0)
         return who->name;
-    cursor_init(&c, (const uint8_t *)name.s, name.len);
     return cursor_kind(&c) == ETF_KIND_ATOM ? name : none;
 }
 
 static void build_id(struct builder *b, struct slice info, const struct scan_who *who)
 {
     build_tuple(b, 5);
-    build_slice(b, name_of(info, who));
-    build_slice(b, who->call);
-    build_slice(b, who->label);
-    build_slice(b, who->application);
-    build_slice(b, who->mfa);
+    values_build_known(b, name_of(info, who));
+    values_build_known(b, who->call);
+    values_build_known(b, who->label);
+    values_build_known(b, who->application);
+    values_build_known(b, who->mfa);
 }
 
 /* {MinorGcs, FullsweepAfter} */
 static void build_collections(struct builder *b, struct slice settings)
 {
-    const struct slice minor = scan_info_find(settings, "minor_gcs");
-    const struct slice full = scan_info_find(settings, "fullsweep_after");
+    const struct slice minor = values_find(settings, "minor_gcs");
+    const struct slice full = values_find(settings, "fullsweep_after");
     if (minor.len == 0 || full.len == 0) {
         build_atom(b, "undefined");
         return;
     }
     build_tuple(b, 2);
-    build_slice(b, minor);
-    build_slice(b, full);
+    values_build_known(b, minor);
+    values_build_known(b, full);
 }
 
 static void build_item(struct builder *b, const struct scan_answer *a, const char *name,
@@ -407,7 +396,7 @@ static void build_item(struct builder *b, const struct scan_answer *a, const cha
     if (strcmp(name, ID) == 0)
         build_id(b, info, who);
     else if (strcmp(name, "supervisor") == 0)
-        build_slice(b, who->supervisor);
+        values_build_known(b, who->supervisor);
     else if (strcmp(name, "reductions") == 0)
         build_int(b, p->reductions);
     else if (strcmp(name, "message_queue_len") == 0)
@@ -415,9 +404,9 @@ static void build_item(struct builder *b, const struct scan_answer *a, const cha
     else if (p->is_spared && is_walking(name))
         scan_walk_build(b, p, strcmp(name, MEMORY) == 0, a->now_ms);
     else if (strcmp(name, "garbage_collection") == 0)
-        build_collections(b, scan_info_find(info, name));
+        build_collections(b, values_find(info, name));
     else
-        build_slice(b, scan_info_find(info, name));
+        values_build_known(b, values_find(info, name));
 }
 
 /* {Pid, Value, Delta, Values} */

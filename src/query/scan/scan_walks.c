@@ -6,6 +6,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/etf/cursor.h"
 #include "query/native/args.h"
+#include "query/native/values.h"
 
 /* Measured: what a message, and a link or monitor, costs at most. */
 #define MESSAGE_NS 20
@@ -73,8 +74,8 @@ static int64_t excess_ns(const struct scan_proc *p)
 
 static void read_sizes(struct scan_proc *p, struct slice info)
 {
-    p->memory = scan_info_number(info, "memory");
-    p->words = scan_info_number(info, "total_heap_size");
+    p->memory = values_find_integer(info, "memory");
+    p->words = values_find_integer(info, "total_heap_size");
 }
 
 void scan_walk_suspect(struct scan_proc *p)
@@ -121,14 +122,11 @@ static void take_walk(struct scan_proc *p, struct slice info, int64_t took_ns, u
 bool scan_walk_read(struct slice value, struct scan_proc *const *procs, size_t n, uint64_t now_ms,
                     double *us)
 {
-    struct cursor c;
+    struct cursor c = values_cursor(value);
     struct cursor_list list;
     struct slice info;
     int64_t before = 0, now = 0, first;
-    if (value.len == 0)
-        return false;
-    cursor_init(&c, (const uint8_t *)value.s, value.len);
-    if (!cursor_list(&c, &list) || list.string || list.count != 2 * n + 1 ||
+    if (value.len == 0 || !cursor_list(&c, &list) || list.string || list.count != 2 * n + 1 ||
         !cursor_int64(&c, &before))
         return false;
     first = now = before;
@@ -141,7 +139,7 @@ bool scan_walk_read(struct slice value, struct scan_proc *const *procs, size_t n
         else
             take_walk(procs[i], info, now - before, now_ms);
     }
-    *us = ((double)now - (double)first) / 1000;
+    *us = values_between_us(first, now);
     return true;
 }
 
@@ -150,7 +148,7 @@ bool scan_walk_read(struct slice value, struct scan_proc *const *procs, size_t n
 void scan_walk_build(struct builder *b, const struct scan_proc *p, bool memory, uint64_t now_ms)
 {
     const bool was_read = p->walked_ms != 0;
-    const int64_t heap = scan_info_number(info_of(p), "heap_size");
+    const int64_t heap = values_find_integer(info_of(p), "heap_size");
     const int64_t words = was_read ? p->words : heap > 0 ? heap : 0;
     const int64_t bytes =
         was_read ? p->memory : WORD_BYTES * (words + MESSAGE_WORDS * queue_ns(p) / MESSAGE_NS);

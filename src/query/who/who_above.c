@@ -7,6 +7,7 @@
 #include "beamtop/base/arena.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/base/hash.h"
+#include "query/native/values.h"
 
 /* What is known of all, in bytes, and of how many. */
 #define KNOWN_MOST 8192
@@ -148,7 +149,7 @@ static enum who_found find_by_keys(struct who_above *a, struct slice ancestors, 
     struct cursor_list list;
     struct slice ancestor;
     struct relative *r;
-    c = who_cursor(ancestors);
+    c = values_cursor(ancestors);
     if (!cursor_list(&c, &list) || list.string)
         return WHO_NONE;
     for (size_t i = 0; i < list.count && i < WHO_ANCESTORS_MOST && cursor_raw(&c, &ancestor); i++) {
@@ -309,7 +310,7 @@ static void keep_links(struct who_above *a, struct relative *r, struct slice lin
     struct cursor c;
     struct cursor_list list;
     struct slice link;
-    c = who_cursor(links);
+    c = values_cursor(links);
     if (!cursor_list(&c, &list) || list.string || list.count == 0 || list.count > WHO_LINKS_MOST ||
         a->arena.used_bytes >= KNOWN_BYTES)
         return;
@@ -350,7 +351,7 @@ static void keep_name(struct who_above *a, struct relative *r, struct slice item
         builder_free(b);
         r->has_parent = who_read_pid(v[3], a->node, &r->parent);
     } else {
-        r->is_short = who_read_int(v[2], &waiting) && waiting <= QUEUE_MOST;
+        r->is_short = values_read_integer(v[2], &waiting) && waiting <= QUEUE_MOST;
     }
 }
 
@@ -358,7 +359,7 @@ static void keep_memory(struct relative *r, struct slice item)
 {
     struct cursor c;
     int64_t bytes;
-    c = who_cursor(item);
+    c = values_cursor(item);
     r->is_small = cursor_tuple_of(&c, 2) && cursor_skip(&c) && cursor_int64(&c, &bytes) &&
                   bytes < MEMORY_MOST;
 }
@@ -381,7 +382,7 @@ static bool take_registered(struct who_above *a, struct slice value, double *us)
     struct cursor_list list;
     if (!who_read_values(value, &pids, 1, us))
         return false;
-    c = who_cursor(pids);
+    c = values_cursor(pids);
     if (!cursor_list(&c, &list) || list.count != a->span.len)
         return false;
     for (size_t i = 0; i < list.count && cursor_raw(&c, &pid); i++)

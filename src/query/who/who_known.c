@@ -5,6 +5,7 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/etf/print.h"
+#include "query/native/values.h"
 
 #define TERM_BYTES 2048
 #define ANCESTORS_BYTES 8192
@@ -186,7 +187,7 @@ static void take_label_term(struct who_known *k, struct slice item)
 {
     struct cursor c;
     struct slice label;
-    c = who_cursor(item);
+    c = values_cursor(item);
     k->label = LABEL_DONE;
     if (!cursor_tuple_of(&c, 2) || !cursor_skip(&c) || !cursor_raw(&c, &label) ||
         who_term_is(label, "undefined")) {
@@ -209,7 +210,7 @@ static void take_stack(struct who_known *k, struct slice both)
 {
     struct slice stack, function;
     struct cursor c;
-    c = who_cursor(both);
+    c = values_cursor(both);
     const bool behind =
         cursor_tuple_of(&c, 2) && cursor_raw(&c, &stack) && cursor_raw(&c, &function);
     if (behind && !k->is_new && is_still(k, function))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "who_leaders.h"
 
+#include "query/native/values.h"
+
 #define LEADERS_MOST 1000
 
 struct who_leader {
@@ -44,7 +46,7 @@ void who_leaders_take(struct who_leaders *l, struct slice value, const struct wh
     who_leaders_clear(l);
     if (!who_read_values(value, &pairs, 1, us))
         return;
-    c = who_cursor(pairs);
+    c = values_cursor(pairs);
     if (!cursor_list(&c, &list) || list.string || list.count > LEADERS_MOST)
         return;
     l->all = arena_alloc(&l->arena, list.count * sizeof *l->all);

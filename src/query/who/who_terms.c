@@ -2,13 +2,13 @@
 #include "who_terms.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
 #include "beamtop/etf/print.h"
 #include "query/native/args.h"
+#include "query/native/values.h"
 
 /* ---- what is asked */
 
@@ -163,7 +163,7 @@ void who_call_registered(struct native_call *call, const struct slice *names, si
     build_export(b, "erlang", "whereis", 1);
     build_list(b, n);
     for (size_t i = 0; i < n; i++)
-        build_raw(b, (const uint8_t *)names[i].s, names[i].len);
+        values_build(b, names[i]);
     build_nil(b);
     build_nil(b);
     init_batch(call, &(struct native_step){"lists", "map", NULL, b}, 1);
@@ -182,35 +182,22 @@ void who_call_release(struct native_call *call, const char *node, const struct e
 
 /* ---- what came */
 
-struct cursor who_cursor(struct slice term)
-{
-    struct cursor c;
-    cursor_init(&c, (const uint8_t *)(term.s ? term.s : ""), term.len);
-    return c;
-}
-
-bool who_read_int(struct slice term, int64_t *out)
-{
-    struct cursor c = who_cursor(term);
-    return cursor_int64(&c, out);
-}
-
 struct slice who_atom_of(struct slice term)
 {
-    struct cursor c = who_cursor(term);
+    struct cursor c = values_cursor(term);
     struct slice name = {0};
     return cursor_kind(&c) == ETF_KIND_ATOM && cursor_atom(&c, &name) ? name : (struct slice){0};
 }
 
 bool who_term_is(struct slice term, const char *atom)
 {
-    struct cursor c = who_cursor(term);
+    struct cursor c = values_cursor(term);
     return cursor_peek_atom(&c, atom);
 }
 
 bool who_read_pid(struct slice term, const struct who_node *node, struct etf_pid *out)
 {
-    struct cursor c = who_cursor(term);
+    struct cursor c = values_cursor(term);
     struct slice name;
     return cursor_kind(&c) == ETF_KIND_PID && cursor_pid(&c, out, &name) &&
            slice_is(name, node->name) && out->creation == node->creation;
@@ -218,7 +205,7 @@ bool who_read_pid(struct slice term, const struct who_node *node, struct etf_pid
 
 bool who_read_mfa(struct slice term, struct who_mfa *out)
 {
-    struct cursor c = who_cursor(term);
+    struct cursor c = values_cursor(term);
     if (cursor_kind(&c) != ETF_KIND_TUPLE || !cursor_tuple_of(&c, 3))
         return false;
     for (size_t i = 0; i < ARRAY_LEN(out->terms); i++)
@@ -226,12 +213,13 @@ bool who_read_mfa(struct slice term, struct who_mfa *out)
             return false;
     out->module = who_atom_of(out->terms[0]);
     out->function = who_atom_of(out->terms[1]);
-    return out->module.len > 0 && out->function.len > 0 && who_read_int(out->terms[2], &out->arity);
+    return out->module.len > 0 && out->function.len > 0 &&
+           values_read_integer(out->terms[2], &out->arity);
 }
 
 bool who_read_values(struct slice value, struct slice *out, size_t n, double *us)
 {
-    struct cursor c = who_cursor(value);
+    struct cursor c = values_cursor(value);
     struct cursor_list list;
     int64_t began, ended;
     if (value.len == 0 || !cursor_list(&c, &list) || list.count != n + 2 ||
@@ -242,7 +230,7 @@ bool who_read_values(struct slice value, struct slice *out, size_t n, double *us
             return false;
     if (!cursor_int64(&c, &ended))
         return false;
-    *us = fmax(((double)ended - (double)began) / 1000, 0);
+    *us = values_between_us(began, ended);
     return true;
 }
 
@@ -254,7 +242,7 @@ bool who_read_parts(struct slice value, const struct who_part *parts, size_t n, 
     if (!who_read_values(value, values, n, us))
         return false;
     for (size_t i = 0; i < n; i++) {
-        out[i] = who_cursor(values[i]);
+        out[i] = values_cursor(values[i]);
         if (!cursor_list(&out[i], &list) || list.count != parts[i].n)
             return false;
     }
@@ -268,7 +256,7 @@ bool who_read_release(struct slice value, bool with_key, struct who_node *node, 
     int64_t digit, otp = 0;
     if (!who_read_values(value, values, with_key ? 2 : 1, us))
         return false;
-    struct cursor c = who_cursor(values[0]);
+    struct cursor c = values_cursor(values[0]);
     if (!cursor_list(&c, &list) || list.nil || list.count > 4)
         return false;
     for (size_t i = 0; i < list.count; i++) {
@@ -285,7 +273,7 @@ bool who_read_release(struct slice value, bool with_key, struct who_node *node, 
 
 bool who_read_items(struct slice term, struct slice *values, size_t n)
 {
-    struct cursor c = who_cursor(term);
+    struct cursor c = values_cursor(term);
     struct cursor_list list;
     struct slice item;
     if (cursor_kind(&c) != ETF_KIND_LIST || !cursor_list(&c, &list) || list.count != n)
@@ -334,12 +322,12 @@ static bool read_frame(struct cursor *c, struct who_mfa *out)
             return false;
     out->module = who_atom_of(out->terms[0]);
     out->function = who_atom_of(out->terms[1]);
-    return cursor_skip(c) && who_read_int(out->terms[2], &out->arity);
+    return cursor_skip(c) && values_read_integer(out->terms[2], &out->arity);
 }
 
 static size_t read_frames(struct slice stack, struct who_mfa *out)
 {
-    struct cursor c = who_cursor(stack);
+    struct cursor c = values_cursor(stack);
     struct cursor_list list;
     if (cursor_kind(&c) != ETF_KIND_LIST || !cursor_list(&c, &list) || list.count > FRAMES_MOST)
         return 0;
@@ -347,12 +335,6 @@ static size_t read_frames(struct slice stack, struct who_mfa *out)
         if (!read_frame(&c, &out[i]))
             return 0;
     return list.count;
-}
-
-static void build_terms(struct builder *b, const struct slice *terms, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        build_raw(b, (const uint8_t *)terms[i].s, terms[i].len);
 }
 
 bool who_call_of_stack(struct builder *out, struct slice stack)
@@ -367,11 +349,12 @@ bool who_call_of_stack(struct builder *out, struct slice stack)
             inner--;
     build_tuple(out, 3);
     if (inner != outer && inner >= frames && is_callback(inner)) {
-        build_terms(out, inner->terms, 1);
+        values_build(out, inner->terms[0]);
         build_atom(out, "init");
         build_int(out, 1);
     } else {
-        build_terms(out, outer->terms, 3);
+        for (size_t i = 0; i < ARRAY_LEN(outer->terms); i++)
+            values_build(out, outer->terms[i]);
     }
     return true;
 }
@@ -468,7 +451,7 @@ static bool put_atom(struct buf *out, struct slice name)
 
 bool who_put_label(struct buf *out, struct slice label)
 {
-    struct cursor c = who_cursor(label);
+    struct cursor c = values_cursor(label);
     struct slice text;
     switch (cursor_kind(&c)) {
     case ETF_KIND_BINARY:

@@ -74,10 +74,8 @@ bool who_read_release(struct slice value, bool with_key, struct who_node *node, 
 
 /* The values of [{Item, Value}], as process_info/2 gives it. false: another form, or gone. */
 bool who_read_items(struct slice term, struct slice *values, size_t n);
-struct cursor who_cursor(struct slice term); /* len 0: at its end */
 /* A local pid. */
 bool who_read_pid(struct slice term, const struct who_node *node, struct etf_pid *out);
-bool who_read_int(struct slice term, int64_t *out);
 struct slice who_atom_of(struct slice term); /* its name; len 0: it is none */
 bool who_term_is(struct slice term, const char *atom);
 

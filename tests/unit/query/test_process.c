@@ -7,6 +7,7 @@
 #include "beamtop/etf/parse.h"
 #include "beamtop/etf/print.h"
 #include "query/process/process_terms.h"
+#include "query/native/values.h"
 
 static struct slice term_of(struct builder *b, const char *text)
 {
@@ -120,7 +121,7 @@ TEST(test_found)
 
 static struct cursor enter_names(struct slice names)
 {
-    struct cursor c = who_cursor(names);
+    struct cursor c = values_cursor(names);
     struct cursor_list list;
     assert_true(cursor_list(&c, &list));
     return c;
