@@ -38,11 +38,11 @@ static void list_processes(struct scan_table *t, struct slice value)
     scan_table_drop(t);
 }
 
-static struct scan_who find_who(const void *arg, const struct scan_proc *p)
+static struct who_entry find_who(const void *arg, const struct scan_proc *p)
 {
     (void)arg;
     (void)p;
-    return (struct scan_who){0};
+    return (struct who_entry){0};
 }
 
 static void require_answer(const struct scan_answer *answer)

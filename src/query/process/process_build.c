@@ -281,14 +281,6 @@ static bool build_collections(struct builder *b, struct slice settings)
 
 #define ITEMS_SHOWN (ITEM_PLAIN_END + 13)
 
-static void build_identity(struct builder *b, const struct who_entry *who)
-{
-    const struct slice terms[] = {who->name, who->call, who->label, who->application, who->mfa};
-    build_tuple(b, 5);
-    for (size_t i = 0; i < 5; i++)
-        values_build_known(b, terms[i]);
-}
-
 static bool build_lists(struct builder *b, struct names *names, const struct slice *list,
                         size_t most)
 {
@@ -342,7 +334,7 @@ bool process_build(struct builder *b, const struct process_values *v)
     build_atom(b, "process");
     build_int(b, v->mono_ns);
     build_pid(b, v->node->name, v->pid);
-    build_identity(b, v->who);
+    who_build_id(b, v->who);
     build_list(b, ITEMS_SHOWN);
     for (size_t i = ITEM_PLAIN; i < ITEM_PLAIN_END; i++) {
         build_key(b, process_item_name((enum process_item)i));

@@ -160,9 +160,8 @@ static bool read_local(struct cursor *c, const char *peer, struct etf_pid *pid)
 
 static void take_node(struct own *o, struct slice name)
 {
-    if (name.len < strlen(PREFIX) || memcmp(name.s, PREFIX, strlen(PREFIX)) != 0 ||
-        name.len > LIMIT_NODE_NAME_BYTES || o->n_nodes == NODES_MOST ||
-        slice_is(name, conn_own_node(o->conn)))
+    if (!slice_begins(name, PREFIX) || name.len > LIMIT_NODE_NAME_BYTES ||
+        o->n_nodes == NODES_MOST || slice_is(name, conn_own_node(o->conn)))
         return;
     memcpy(o->nodes[o->n_nodes], name.s, name.len);
     o->nodes[o->n_nodes++][name.len] = '\0';
@@ -201,8 +200,7 @@ static bool take_leaders(struct own *o, struct cursor *c)
         if (!cursor_tuple_of(c, 2) || !cursor_atom_is(c, "group_leader") ||
             !cursor_pid(c, &pid, &node))
             return false;
-        o->asked[i] = node.len >= strlen(PREFIX) && memcmp(node.s, PREFIX, strlen(PREFIX)) == 0 &&
-                      !slice_is(node, conn_peer_node(o->conn));
+        o->asked[i] = slice_begins(node, PREFIX) && !slice_is(node, conn_peer_node(o->conn));
     }
     return cursor_list_end(c, &list);
 }

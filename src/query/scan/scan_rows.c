@@ -15,15 +15,13 @@
 /* ---- the answer */
 
 /* Ours say who they are on OTP 26.2 and later, and what holds a connection does not. */
-static struct scan_who find_who(const void *arg, const struct scan_proc *p)
+static struct who_entry find_who(const void *arg, const struct scan_proc *p)
 {
     static const char own_call[] = "\x68\x03\x77\x07"
                                    "beamtop\x77\x06keeper\x61\x00";
     const struct scan *s = arg;
     const struct who_entry *e = who_find(s->who, &p->pid);
-    struct scan_who who = {0};
-    if (e)
-        who = (struct scan_who){e->name, e->call, e->label, e->application, e->mfa, e->supervisor};
+    struct who_entry who = e ? *e : (struct who_entry){0};
     if (p->own)
         who.call = (struct slice){own_call, sizeof own_call - 1};
     return who;

@@ -127,7 +127,7 @@ static bool read_pair(struct cursor *c, struct scan_ask *out)
     if (slice_is(key, "filter"))
         return cursor_atom_is(c, "none");
     if (slice_is(key, "watch"))
-        return out->watches = read_pids(c, out->watch, &out->n_watch);
+        return read_pids(c, out->watch, &out->n_watch);
     if (slice_is(key, "rows") && cursor_int64(c, &rows) && rows >= 0 && rows <= LIMIT_ROWS) {
         out->rows = (size_t)rows;
         return true;
@@ -355,7 +355,7 @@ bool scan_read_info(struct slice value, struct scan_clock *clock, bool spared,
 /* ---- the answer */
 
 /* [] of one without a name. */
-static struct slice name_of(struct slice info, const struct scan_who *who)
+static struct slice name_of(struct slice info, const struct who_entry *who)
 {
     static const struct slice none = {0};
     const struct slice name = values_find(info, NAME);
@@ -365,14 +365,11 @@ static struct slice name_of(struct slice info, const struct scan_who *who)
     return cursor_kind(&c) == ETF_KIND_ATOM ? name : none;
 }
 
-static void build_id(struct builder *b, struct slice info, const struct scan_who *who)
+static void build_id(struct builder *b, struct slice info, const struct who_entry *who)
 {
-    build_tuple(b, 5);
-    values_build_known(b, name_of(info, who));
-    values_build_known(b, who->call);
-    values_build_known(b, who->label);
-    values_build_known(b, who->application);
-    values_build_known(b, who->mfa);
+    struct who_entry named = *who;
+    named.name = name_of(info, who);
+    who_build_id(b, &named);
 }
 
 /* {MinorGcs, FullsweepAfter} */
@@ -390,7 +387,7 @@ static void build_collections(struct builder *b, struct slice settings)
 }
 
 static void build_item(struct builder *b, const struct scan_answer *a, const char *name,
-                       const struct scan_proc *p, const struct scan_who *who)
+                       const struct scan_proc *p, const struct who_entry *who)
 {
     const struct slice info = {(const char *)p->info.data, p->info.len};
     if (strcmp(name, ID) == 0)
@@ -412,7 +409,7 @@ static void build_item(struct builder *b, const struct scan_answer *a, const cha
 /* {Pid, Value, Delta, Values} */
 static void build_row(struct builder *b, const struct scan_answer *a, const struct scan_proc *p)
 {
-    const struct scan_who who = a->ask->wants_id ? a->who(a->who_arg, p) : (struct scan_who){0};
+    const struct who_entry who = a->ask->wants_id ? a->who(a->who_arg, p) : (struct who_entry){0};
     build_tuple(b, 4);
     build_pid(b, a->node, &p->pid);
     build_int(b, scan_value(p, &a->rank));
@@ -441,7 +438,7 @@ static void build_rows(struct builder *b, const struct scan_answer *a,
 
 void scan_build(struct builder *b, const struct scan_answer *a)
 {
-    build_tuple(b, a->ask->watches && a->ask->n_watch > 0 ? 10 : 9);
+    build_tuple(b, a->ask->n_watch > 0 ? 10 : 9);
     build_atom(b, "scan");
     build_int(b, a->mono_ns);
     build_int(b, a->interval_ns);
@@ -451,6 +448,6 @@ void scan_build(struct builder *b, const struct scan_answer *a)
     build_int(b, a->own);
     build_rows(b, a, a->rows, a->n_rows);
     build_nil(b);
-    if (a->ask->watches && a->ask->n_watch > 0)
+    if (a->ask->n_watch > 0)
         build_rows(b, a, a->watched, a->n_watched);
 }

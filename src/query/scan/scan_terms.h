@@ -4,6 +4,7 @@
 #define BEAMTOP_QUERY_SCAN_TERMS_H
 
 #include "query/native/native.h"
+#include "query/who/who.h"
 #include "scan_table.h"
 
 /* A row has an element for each. */
@@ -20,7 +21,6 @@ struct scan_ask {
     size_t n_items;
     struct etf_pid pids[SCAN_PIDS], watch[SCAN_PIDS];
     size_t n_pids, n_watch;
-    bool watches;
     bool walks;                /* it has items that may walk what is long */
     bool wants_id, wants_info; /* who it is; what a sweep does not bring */
 };
@@ -58,12 +58,8 @@ bool scan_read_info(struct slice value, struct scan_clock *clock, bool spared,
 
 /* ---- the answer */
 
-/* Who one is, of the item `id` and `supervisor`; bare terms. */
-struct scan_who {
-    struct slice name, call, label, application, mfa, supervisor;
-};
 /* Nothing is known of one: empty terms. */
-typedef struct scan_who scan_who_fn(const void *arg, const struct scan_proc *proc);
+typedef struct who_entry scan_who_fn(const void *arg, const struct scan_proc *proc);
 
 struct scan_answer {
     const struct scan_ask *ask;

@@ -12,6 +12,7 @@
 #include "beamtop/base/slice.h"
 #include "beamtop/etf/term.h"
 
+struct builder;
 struct conn;
 struct native;
 struct price;
@@ -28,6 +29,9 @@ struct who_entry {
      * atom or `undefined`; {M,F,A}. Then the item `supervisor`. */
     struct slice name, call, label, application, mfa, supervisor;
 };
+
+/* The item `id`; an empty term is `undefined`. */
+void who_build_id(struct builder *b, const struct who_entry *who);
 
 typedef void who_fn(void *arg);
 

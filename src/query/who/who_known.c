@@ -259,3 +259,11 @@ bool who_known_take(struct who_known *k, const struct who_node *node, enum who_c
     take_term(k, node, column, term);
     return true;
 }
+
+void who_build_id(struct builder *b, const struct who_entry *who)
+{
+    const struct slice terms[] = {who->name, who->call, who->label, who->application, who->mfa};
+    build_tuple(b, ARRAY_LEN(terms));
+    for (size_t i = 0; i < ARRAY_LEN(terms); i++)
+        values_build_known(b, terms[i]);
+}

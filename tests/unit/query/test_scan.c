@@ -221,11 +221,11 @@ static void begin_scan(struct scanned *s)
                   &s->ask));
 }
 
-static struct scan_who say_who(const void *arg, const struct scan_proc *p)
+static struct who_entry say_who(const void *arg, const struct scan_proc *p)
 {
     (void)arg;
     (void)p;
-    return (struct scan_who){.name = {"\x77\x03one", 5}};
+    return (struct who_entry){.name = {"\x77\x03one", 5}};
 }
 
 static void expect_answer(const struct scanned *s, bool first, const char *expected)
