@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The answer `system`, made of what its two native asks say. */
 #include <stdio.h>
-#include <string.h>
 
 #include "../../test.h"
 #include "beamtop/base/buf.h"
-#include "beamtop/etf/parse.h"
 #include "beamtop/etf/print.h"
 #include "query/header_terms.h"
+#include "terms.h"
 
 /* COUNT_…, then two counters. */
 #define COUNTS                                                                                     \
@@ -19,17 +18,6 @@
     "[{total,9},{processes,8},{processes_used,7},{system,6},{atom,5},{atom_used,4},{binary,3},"    \
     "{code,2},{ets,1}],40000]"
 #define WAITS_WITHOUT_MEMORY "[0,{11,222,0},1,{{input,333},{output,444}},2,undefined,30000]"
-
-static struct builder *term_of(const char *text, struct slice *out)
-{
-    struct builder *b = builder_new();
-    struct error err = {0};
-    if (etf_parse(b, text, strlen(text), "n@h", &err) != 0)
-        fail_msg("%s: %s", text, err.text);
-    const uint8_t *bytes = builder_bytes(b, &out->len);
-    out->s = (const char *)bytes;
-    return b;
-}
 
 /* As text; "" where it is refused. */
 static void make_answer(char *out, size_t size, const char *counts, const char *waits,

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The answer `node`, made of what its native asks say. */
 #include <stdio.h>
-#include <string.h>
 
 #include "../../test.h"
 #include "beamtop/base/buf.h"
-#include "beamtop/etf/parse.h"
 #include "beamtop/etf/print.h"
 #include "query/node_terms.h"
+#include "terms.h"
 
 /* FACT_…, from the version on. */
 #define FACTS_WITH(version, os_version, started, ticktime, elixir)                                 \
@@ -22,19 +21,6 @@
     "\">>,8,4,3,2,1,10,{262144,65536,1048576,8192},<<" os ">>,<<\"4711\">>," start "," tick        \
     "," mode ",<<" elixir ">>,0}"
 #define START_US "1123539249000000"
-
-static struct builder *term_of(const char *text, struct slice *out)
-{
-    struct builder *b = builder_new();
-    struct error err = {0};
-    *out = (struct slice){0};
-    if (!text)
-        return b;
-    if (etf_parse(b, text, strlen(text), "n@h", &err) != 0)
-        fail_msg("%s: %s", text, err.text);
-    out->s = (const char *)builder_bytes(b, &out->len);
-    return b;
-}
 
 /* expected "": it is refused. */
 static void expect_answer(const char *facts, const char *mode, const char *tick,

@@ -6,23 +6,10 @@
 
 #include "../../test.h"
 #include "beamtop/base/buf.h"
-#include "beamtop/etf/parse.h"
 #include "beamtop/etf/print.h"
 #include "query/scan/scan_terms.h"
 #include "query/scan/scan_walks.h"
-
-#define NODE "n@h"
-
-static struct builder *term_of(const char *text, struct slice *out)
-{
-    struct builder *b = builder_new();
-    struct error err = {0};
-    if (etf_parse(b, text, strlen(text), NODE, &err) != 0)
-        fail_msg("%s: %s", text, err.text);
-    const uint8_t *bytes = builder_bytes(b, &out->len);
-    out->s = (const char *)bytes;
-    return b;
-}
+#include "terms.h"
 
 static bool reads_ask(const char *text, struct scan_ask *out)
 {

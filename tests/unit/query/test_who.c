@@ -5,14 +5,12 @@
 
 #include "../../test.h"
 #include "beamtop/base/buf.h"
-#include "beamtop/etf/parse.h"
 #include "beamtop/etf/print.h"
 #include "query/who/who_above.h"
 #include "query/who/who_known.h"
 #include "query/who/who_leaders.h"
 #include "query/who/who_terms.h"
-
-#define NODE "n@h"
+#include "terms.h"
 
 static struct who_node node_by(enum who_way way)
 {
@@ -26,12 +24,9 @@ static struct slice bare_of(const struct builder *b)
     return (struct slice){(const char *)bytes + 1, len - 1};
 }
 
-static struct builder *term_of(const char *text, struct slice *out)
+static struct builder *bare_term(const char *text, struct slice *out)
 {
-    struct builder *b = builder_new();
-    struct error err = {0};
-    if (etf_parse(b, text, strlen(text), NODE, &err) != 0)
-        fail_msg("%s: %s", text, err.text);
+    struct builder *b = term_of(text, out);
     *out = bare_of(b);
     return b;
 }
@@ -79,7 +74,7 @@ TEST(test_stacks)
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct slice stack;
-        struct builder *a = term_of(cases[i].stack, &stack), *b = builder_new();
+        struct builder *a = bare_term(cases[i].stack, &stack), *b = builder_new();
         const bool told = who_call_of_stack(b, stack);
         expect_term(told ? bare_of(b) : (struct slice){0}, cases[i].call);
         builder_free(a);
@@ -101,7 +96,7 @@ TEST(test_settled)
                  {"{m,f}", false}};
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct slice call;
-        struct builder *b = term_of(cases[i].call, &call);
+        struct builder *b = bare_term(cases[i].call, &call);
         assert_int_equal(who_is_settled(call), cases[i].settled);
         builder_free(b);
     }
@@ -131,8 +126,8 @@ TEST(test_supervisors)
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct slice name = {0}, call, out = {0};
-        struct builder *a = cases[i].name ? term_of(cases[i].name, &name) : NULL;
-        struct builder *b = term_of(cases[i].call, &call);
+        struct builder *a = cases[i].name ? bare_term(cases[i].name, &name) : NULL;
+        struct builder *b = bare_term(cases[i].call, &call);
         if (!who_read_supervisor(name, call, cases[i].way, &out))
             out = (struct slice){0};
         expect_term(out, cases[i].supervisor);
@@ -160,7 +155,7 @@ TEST(test_labels)
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct slice label;
-        struct builder *b = term_of(cases[i].label, &label);
+        struct builder *b = bare_term(cases[i].label, &label);
         struct buf text;
         buf_init(&text, 0);
         assert_int_equal(who_put_label(&text, label), cases[i].text != NULL);
@@ -210,7 +205,7 @@ TEST(test_release)
         struct who_node node = {.name = NODE};
         struct slice value;
         double us;
-        struct builder *b = term_of(cases[i].value, &value);
+        struct builder *b = bare_term(cases[i].value, &value);
         assert_int_equal(who_read_release(value, cases[i].with_key, &node, &us), !cases[i].refused);
         if (!cases[i].refused) {
             assert_int_equal(node.way, cases[i].way);
@@ -230,14 +225,14 @@ TEST(test_parts)
     struct cursor c[2];
     double us = 0;
     int64_t size = 0;
-    struct builder *b = term_of("[0,[a,b],[30,2000],9000]", &value);
+    struct builder *b = bare_term("[0,[a,b],[30,2000],9000]", &value);
     assert_true(who_read_parts(value, parts, 2, c, &us));
     assert_true(us > 8.9 && us < 9.1);
     assert_true(cursor_int64(&c[1], &size) && size == 30);
     assert_true(cursor_int64(&c[1], &size) && size == 2000);
     builder_free(b);
     for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
-        b = term_of(refused[i], &value);
+        b = bare_term(refused[i], &value);
         assert_false(who_read_parts(value, parts, 2, c, &us));
         builder_free(b);
     }
@@ -273,7 +268,7 @@ TEST(test_leaders)
     struct who_leaders l;
     struct slice value;
     double us;
-    struct builder *b = term_of(
+    struct builder *b = bare_term(
         "[0,[[kernel,<0.5.0>],x,[stdlib],\"ab\",[{y},<0.6.0>],[z,<0.7.0>,1]],1000]", &value);
     who_leaders_init(&l);
     who_leaders_take(&l, value, &node, &us);
@@ -292,7 +287,7 @@ static void take(struct who_known *k, const struct who_node *node, enum who_colu
 {
     struct slice term;
     struct cursor c;
-    struct builder *b = term_of(text, &term);
+    struct builder *b = bare_term(text, &term);
     cursor_init(&c, (const uint8_t *)term.s, term.len);
     assert_true(who_known_take(k, node, column, &c));
     builder_free(b);
@@ -416,14 +411,14 @@ static void expect_above(enum who_way way, const char *ancestors, const char *co
     const struct etf_pid pid = {.id = 3};
     struct who_above *a = who_above_new(&node);
     struct slice list, name = {0}, value;
-    struct builder *b = term_of(ancestors, &list);
+    struct builder *b = bare_term(ancestors, &list);
     struct native_call call;
     enum who_found found;
     double us;
     for (size_t i = 0; (found = who_above_find(a, &pid, list, &name)) == WHO_TO_ASK;)
         while (who_above_call(a, &call)) {
             native_call_clear(&call);
-            struct builder *answer = answers[i] ? term_of(answers[i], &value) : NULL;
+            struct builder *answer = answers[i] ? bare_term(answers[i], &value) : NULL;
             if (answer)
                 assert_true(who_above_take(a, value, &us));
             else
