@@ -106,6 +106,11 @@ void native_free(struct native *n); /* fn of open asks is not called */
  */
 int native_ask(struct native *n, unsigned place, const struct native_call *call, uint64_t now_ms,
                unsigned deadline_ms, native_fn *fn, void *arg, struct error *err);
+/* The deadline of an ask whose question ends at due_ms. */
+static inline unsigned native_left_ms(uint64_t due_ms, uint64_t now_ms)
+{
+    return due_ms > now_ms ? (unsigned)(due_ms - now_ms) : 1;
+}
 bool native_is_out(const struct native *n, unsigned place);
 /* Gives one that is out a deadline. */
 void native_set_deadline(struct native *n, unsigned place, uint64_t due_ms);

@@ -194,12 +194,6 @@ static void on_who(void *arg)
 
 /* ---- asks */
 
-static unsigned left_ms(const struct process_ask *p)
-{
-    const uint64_t now = uv_now(p->loop);
-    return p->due_ms > now ? (unsigned)(p->due_ms - now) : 1;
-}
-
 static bool find_named(struct process_ask *p)
 {
     free(p->named);
@@ -229,7 +223,8 @@ static int ask_step(struct process_ask *p, struct error *err)
 {
     struct native_call call = {0};
     make_call(p, &call);
-    const int rc = native_ask(p->native, NATIVE_PROCESS, &call, uv_now(p->loop), left_ms(p),
+    const uint64_t now = uv_now(p->loop);
+    const int rc = native_ask(p->native, NATIVE_PROCESS, &call, now, native_left_ms(p->due_ms, now),
                               on_answer, p, err);
     native_call_clear(&call);
     query_arm(p->query);

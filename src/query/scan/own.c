@@ -117,9 +117,9 @@ static int ask_round(struct own *o, struct error *err)
 {
     struct native_call call;
     const uint64_t now = uv_now(o->loop);
-    const unsigned left_ms = o->due_ms > now ? (unsigned)(o->due_ms - now) : 1;
     make_round(o, &call);
-    const int rc = native_ask(o->native, NATIVE_OWN, &call, now, left_ms, on_round, o, err);
+    const int rc = native_ask(o->native, NATIVE_OWN, &call, now, native_left_ms(o->due_ms, now),
+                              on_round, o, err);
     native_call_clear(&call);
     query_arm(o->query);
     o->rounds++;
@@ -319,7 +319,7 @@ static void forget_news(struct own *o)
     o->n_news = 0;
 }
 
-int own_learn(struct own *o, const struct etf_pid *news, size_t n, unsigned deadline_ms, own_fn *fn,
+int own_learn(struct own *o, const struct etf_pid *news, size_t n, uint64_t due_ms, own_fn *fn,
               void *arg, struct error *err)
 {
     forget_news(o);
@@ -330,7 +330,7 @@ int own_learn(struct own *o, const struct etf_pid *news, size_t n, unsigned dead
     o->fn = fn;
     o->arg = arg;
     o->rounds = 0;
-    o->due_ms = uv_now(o->loop) + deadline_ms;
+    o->due_ms = due_ms;
     if (o->n_nodes == 0) {
         const char *node = conn_own_node(o->conn);
         memcpy(o->nodes[o->n_nodes++], node, strlen(node) + 1);

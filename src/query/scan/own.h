@@ -22,9 +22,9 @@ struct own *own_new(struct query *q, const struct price *price, struct native *n
                     struct conn *conn, uv_loop_t *loop);
 void own_free(struct own *o);
 /* Asks which, and whether each of `news` was spawned for a beamtop's ask. fn comes once, from the
- * loop; false: the node did not answer by the deadline, and what was known before is kept. One at a
+ * loop; false: the node did not answer by due_ms, and what was known before is kept. One at a
  * time. */
-int own_learn(struct own *o, const struct etf_pid *news, size_t n, unsigned deadline_ms, own_fn *fn,
+int own_learn(struct own *o, const struct etf_pid *news, size_t n, uint64_t due_ms, own_fn *fn,
               void *arg, struct error *err);
 /* Of the last one: news[i] was. */
 bool own_is_asked(const struct own *o, size_t i);

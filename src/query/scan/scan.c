@@ -102,16 +102,12 @@ int64_t scan_count_ended(const struct scan *s)
 
 /* ---- asks */
 
-static unsigned left_ms(const struct scan *s)
-{
-    const uint64_t now = uv_now(s->loop);
-    return s->due_ms > now ? (unsigned)(s->due_ms - now) : 1;
-}
-
 int scan_ask_call(struct scan *s, unsigned place, struct native_call *call, native_fn *fn,
                   struct error *err)
 {
-    const int rc = native_ask(s->native, place, call, uv_now(s->loop), left_ms(s), fn, s, err);
+    const uint64_t now = uv_now(s->loop);
+    const int rc =
+        native_ask(s->native, place, call, now, native_left_ms(s->due_ms, now), fn, s, err);
     native_call_clear(call);
     query_arm(s->query);
     return rc;
@@ -252,7 +248,7 @@ static void take_list(struct scan *s, const struct scan_clock *clock, struct etf
     for (size_t i = 0; i < s->table.n; i++)
         if (is_news(&s->table.procs[i]))
             pids[kept++] = s->table.procs[i].pid;
-    (void)scan_go_on(s, own_learn(s->own, pids, kept, left_ms(s), on_own, s, &err), &err);
+    (void)scan_go_on(s, own_learn(s->own, pids, kept, s->due_ms, on_own, s, &err), &err);
 }
 
 static void on_list(void *arg, const struct native_answer *answer)
