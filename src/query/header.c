@@ -222,10 +222,21 @@ static int ask_waits(struct header *h, struct error *err)
     return rc;
 }
 
-int header_ask(struct header *h, bool local, struct error *err)
+/* `local`: the program reads the resident memory of a VM of its host itself. */
+static bool take_question(void *own, const uint8_t *arg, size_t len)
 {
+    struct header *h = own;
+    struct cursor c;
+    cursor_init(&c, arg, len);
+    h->local = cursor_peek_atom(&c, "local");
+    return true;
+}
+
+static int ask_header(void *own, unsigned deadline_ms, struct error *err)
+{
+    struct header *h = own;
+    (void)deadline_ms; /* its parts have their own */
     h->open = PART_BIT(PART_COUNTS);
-    h->local = local;
     h->asked_ms = uv_now(h->loop);
     buf_reset(&h->counts_value);
     buf_reset(&h->waits_value);
@@ -239,8 +250,9 @@ int64_t header_processes(const struct header *h)
     return h->processes;
 }
 
-void header_cancel(struct header *h)
+static void cancel_header(void *own)
 {
+    struct header *h = own;
     h->asking = false;
 }
 
@@ -503,10 +515,9 @@ struct header *header_new(struct query *q, const struct price *price, struct nat
     return h;
 }
 
-void header_free(struct header *h)
+static void free_header(void *own)
 {
-    if (!h)
-        return;
+    struct header *h = own;
     native_call_clear(&h->counts);
     native_call_clear(&h->waits);
     native_call_clear(&h->waits_and_memory);
@@ -518,4 +529,9 @@ void header_free(struct header *h)
     for (size_t i = 0; i < h->n_counters; i++)
         buf_clear(&h->counters[i].term);
     free(h);
+}
+
+struct native_way header_way(struct header *h)
+{
+    return (struct native_way){h, take_question, ask_header, cancel_header, free_header};
 }

@@ -17,14 +17,9 @@
 struct cursor;
 struct header;
 
-/* The answer goes to query_reply(), from the loop, once for each header_ask(), unless
- * header_cancel() is first. */
 struct header *header_new(struct query *q, const struct price *price, struct native *native,
                           struct conn *conn, uv_loop_t *loop);
-void header_free(struct header *h);
-/* `local`: the program reads the resident memory of a VM of its host itself. */
-int header_ask(struct header *h, bool local, struct error *err);
-void header_cancel(struct header *h); /* its deadline has passed */
+struct native_way header_way(struct header *h); /* which owns it then */
 /* Of the last answer; -1: not known. */
 int64_t header_processes(const struct header *h);
 /* A keeper stands: it links the processes that were there before. */

@@ -82,9 +82,11 @@ static void on_part(void *arg, const struct native_answer *answer)
         send_answer(n);
 }
 
-int node_ask_start(struct node_ask *n, struct error *err)
+static int ask_node(void *own, unsigned deadline_ms, struct error *err)
 {
+    struct node_ask *n = own;
     int rc = 0;
+    (void)deadline_ms;
     n->us = 0;
     n->why = (struct error){0};
     for (size_t i = 0; i < PARTS && rc == 0; i++) {
@@ -101,13 +103,24 @@ int node_ask_start(struct node_ask *n, struct error *err)
     return rc;
 }
 
-void node_ask_cancel(struct node_ask *n)
+static void cancel_node(void *own)
 {
+    struct node_ask *n = own;
     n->asking = false;
 }
 
-struct node_ask *node_ask_new(struct query *q, const struct price *price, struct native *native,
-                              uv_loop_t *loop)
+static void free_node(void *own)
+{
+    struct node_ask *n = own;
+    for (size_t i = 0; i < PARTS; i++) {
+        native_call_clear(&n->parts[i].call);
+        buf_clear(&n->parts[i].value);
+    }
+    free(n);
+}
+
+struct native_way node_way(struct query *q, const struct price *price, struct native *native,
+                           uv_loop_t *loop)
 {
     struct node_ask *n = alloc_zero(1, sizeof *n);
     *n = (struct node_ask){.query = q, .price = price, .native = native, .loop = loop};
@@ -116,16 +129,5 @@ struct node_ask *node_ask_new(struct query *q, const struct price *price, struct
         parts[i].init(&n->parts[i].call);
         buf_init(&n->parts[i].value, 0);
     }
-    return n;
-}
-
-void node_ask_free(struct node_ask *n)
-{
-    if (!n)
-        return;
-    for (size_t i = 0; i < PARTS; i++) {
-        native_call_clear(&n->parts[i].call);
-        buf_clear(&n->parts[i].value);
-    }
-    free(n);
+    return (struct native_way){n, NULL, ask_node, cancel_node, free_node};
 }

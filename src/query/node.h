@@ -11,14 +11,7 @@
 #include "query/native/native.h"
 #include "query/native/price.h"
 
-struct node_ask;
-
-/* The answer goes to query_reply(), from the loop, once for each node_ask_start(), unless
- * node_ask_cancel() is first. */
-struct node_ask *node_ask_new(struct query *q, const struct price *price, struct native *native,
-                              uv_loop_t *loop);
-void node_ask_free(struct node_ask *n);
-int node_ask_start(struct node_ask *n, struct error *err);
-void node_ask_cancel(struct node_ask *n); /* its deadline has passed */
+struct native_way node_way(struct query *q, const struct price *price, struct native *native,
+                           uv_loop_t *loop);
 
 #endif

@@ -20,7 +20,6 @@
 #include "query/native/price.h"
 #include "query/process/process.h"
 #include "query/scan/scan.h"
-#include "query/who/who.h"
 
 /* What the program waits beyond the target's own deadline before it gives an answer up. */
 #define GRACE_MS 1000
@@ -51,12 +50,9 @@ struct query {
     unsigned open_ms;     /* the deadline of the opening, and of a start of the keeper */
     struct native *native;
     struct header *header;
-    struct node_ask *node;
-    struct who *who;
-    struct scan *scan;
-    bool keeper_scans; /* it has a process for that */
-    struct process_ask *process;
-    struct builder *args[QUESTIONS]; /* of those that are asked natively, and may be passed on */
+    struct native_way ways[QUESTIONS]; /* ask NULL: only the keeper's */
+    struct builder *args[QUESTIONS];   /* of those that are asked natively, and may be passed on */
+    unsigned of_keeper;                /* those that it was asked */
     struct keeper *keeper;
     struct error no_keeper; /* why it was not started */
     struct price price;
@@ -72,39 +68,8 @@ static int ask_keeper(struct query *q, struct call *call, const struct builder *
                       unsigned deadline_ms, struct error *err)
 {
     call->of_keeper = true;
-    q->keeper_scans |= call->question == QUESTION_SCAN;
+    q->of_keeper |= QUESTION_BIT(call->question);
     return keeper_ask(q->keeper, call->id, call->question, arg_term, deadline_ms, err);
-}
-
-static int ask_header(struct query *q, struct call *call, const struct builder *arg_term,
-                      unsigned deadline_ms, struct error *err)
-{
-    struct cursor c;
-    size_t len = 0;
-    const uint8_t *arg = builder_bytes(arg_term, &len);
-    (void)call;
-    (void)deadline_ms;
-    cursor_init(&c, arg, len);
-    return header_ask(q->header, cursor_peek_atom(&c, "local"), err);
-}
-
-static void cancel_header(struct query *q)
-{
-    header_cancel(q->header);
-}
-
-static int ask_node(struct query *q, struct call *call, const struct builder *arg_term,
-                    unsigned deadline_ms, struct error *err)
-{
-    (void)call;
-    (void)arg_term;
-    (void)deadline_ms;
-    return node_ask_start(q->node, err);
-}
-
-static void cancel_node(struct query *q)
-{
-    node_ask_cancel(q->node);
 }
 
 static const uint8_t *keep_arg(struct builder **arg, const struct builder *arg_term, size_t *len)
@@ -115,59 +80,30 @@ static const uint8_t *keep_arg(struct builder **arg, const struct builder *arg_t
     return builder_bytes(*arg, len);
 }
 
-/* That of a small node natively: then the keeper's process for it has nothing to keep. */
-static int ask_scan(struct query *q, struct call *call, const struct builder *arg_term,
-                    unsigned deadline_ms, struct error *err)
+static const struct native_way *find_way(const struct query *q, enum question question)
+{
+    return q->ways[question].ask ? &q->ways[question] : NULL;
+}
+
+/* Natively where that can be: then the keeper's process for it has nothing to keep. */
+static int ask_either(struct query *q, struct call *call, const struct builder *arg_term,
+                      unsigned deadline_ms, struct error *err)
 {
     size_t len = 0;
-    const uint8_t *arg = keep_arg(&q->args[call->question], arg_term, &len);
-    if (!scan_is_native(q->scan, arg, len, header_processes(q->header)))
+    const enum question question = call->question;
+    const struct native_way *way = find_way(q, question);
+    const uint8_t *arg = way ? keep_arg(&q->args[question], arg_term, &len) : NULL;
+    if (!way || (way->takes && !way->takes(way->own, arg, len)))
         return ask_keeper(q, call, arg_term, deadline_ms, err);
-    if (q->keeper_scans)
-        (void)keeper_end(q->keeper, QUESTION_SCAN, err);
-    q->keeper_scans = false;
-    return scan_ask(q->scan, deadline_ms, err);
+    if (question_rows[question].holder && (q->of_keeper & QUESTION_BIT(question)))
+        (void)keeper_end(q->keeper, question, err);
+    q->of_keeper &= ~QUESTION_BIT(question);
+    return way->ask(way->own, deadline_ms, err);
 }
 
-static void cancel_scan(struct query *q)
+int64_t query_processes(const struct query *q)
 {
-    scan_cancel(q->scan);
-}
-
-static int ask_process(struct query *q, struct call *call, const struct builder *arg_term,
-                       unsigned deadline_ms, struct error *err)
-{
-    size_t len = 0;
-    const uint8_t *arg = keep_arg(&q->args[call->question], arg_term, &len);
-    if (!process_ask_is_native(q->process, arg, len))
-        return ask_keeper(q, call, arg_term, deadline_ms, err);
-    return process_ask_start(q->process, deadline_ms, err);
-}
-
-static void cancel_process(struct query *q)
-{
-    process_ask_cancel(q->process);
-}
-
-/* Each one at a time. */
-static const struct native_question {
-    enum question question;
-    int (*ask)(struct query *q, struct call *call, const struct builder *arg_term,
-               unsigned deadline_ms, struct error *err);
-    void (*cancel)(struct query *q); /* its deadline has passed */
-} native_questions[] = {
-    {QUESTION_SYSTEM, ask_header, cancel_header},
-    {QUESTION_NODE, ask_node, cancel_node},
-    {QUESTION_SCAN, ask_scan, cancel_scan},
-    {QUESTION_PROCESS, ask_process, cancel_process},
-};
-
-static const struct native_question *find_native(enum question question)
-{
-    for (size_t i = 0; i < ARRAY_LEN(native_questions); i++)
-        if (native_questions[i].question == question)
-            return &native_questions[i];
-    return NULL;
+    return header_processes(q->header);
 }
 
 /* ---- deadlines */
@@ -215,14 +151,14 @@ static void finish_call(struct query *q, struct call *call, struct answer *answe
 static void end_late_call(struct query *q, struct call *call)
 {
     struct answer answer = {0};
-    const struct native_question *n = find_native(call->question);
+    const struct native_way *way = find_way(q, call->question);
     if (call->no_keeper)
         answer.err = q->no_keeper;
     else
         error_set(&answer.err, ERR_TIMEOUT, "the node did not answer “%s” in time",
                   question_name(call->question));
-    if (n)
-        n->cancel(q);
+    if (way)
+        way->cancel(way->own);
     finish_call(q, call, &answer);
 }
 
@@ -260,13 +196,11 @@ void query_close(struct query *q)
         keeper_stop(q->keeper);
     uv_timer_stop(q->timer);
     uv_close((uv_handle_t *)q->timer, free_timer);
-    header_free(q->header);
-    node_ask_free(q->node);
-    scan_free(q->scan);
-    process_ask_free(q->process);
-    who_free(q->who);
-    for (size_t i = 0; i < QUESTIONS; i++)
+    for (size_t i = 0; i < QUESTIONS; i++) {
+        if (q->ways[i].ask)
+            q->ways[i].free(q->ways[i].own);
         builder_free(q->args[i]);
+    }
     keeper_free(q->keeper);
     native_free(q->native);
     free(q);
@@ -307,8 +241,7 @@ int query_ask(struct query *q, enum question question, const struct builder *arg
     if (!call)
         return error_set(err, ERR_LIMIT, "the node has not answered %d questions yet",
                          LIMIT_CALLS_IN_FLIGHT);
-    const struct native_question *n = find_native(question);
-    if (n && query_pending(q, question))
+    if (find_way(q, question) && query_pending(q, question))
         return error_set(err, ERR_LIMIT, "the question before is not answered yet");
     *call = (struct call){
         .question = question,
@@ -318,7 +251,7 @@ int query_ask(struct query *q, enum question question, const struct builder *arg
         .fn = fn,
         .fn_arg = fn_arg,
     };
-    int rc = (n ? n->ask : ask_keeper)(q, call, arg_term, deadline_ms, err);
+    int rc = ask_either(q, call, arg_term, deadline_ms, err);
     call->used = rc == 0;
     query_arm(q);
     return rc;
@@ -620,10 +553,10 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
     q->native = native_new(conn);
     q->keeper = keeper_new(conn, loop, deadline_ms, on_keeper, q);
     q->header = header_new(q, &q->price, q->native, conn, loop);
-    q->node = node_ask_new(q, &q->price, q->native, loop);
-    q->who = who_new(q, &q->price, q->native, NATIVE_WHO, conn, loop);
-    q->scan = scan_new(q, &q->price, q->native, q->who, conn, loop);
-    q->process = process_ask_new(q, &q->price, q->native, conn, loop);
+    q->ways[QUESTION_SYSTEM] = header_way(q->header);
+    q->ways[QUESTION_NODE] = node_way(q, &q->price, q->native, loop);
+    q->ways[QUESTION_SCAN] = scan_way(q, &q->price, q->native, conn, loop);
+    q->ways[QUESTION_PROCESS] = process_way(q, &q->price, q->native, conn, loop);
     q->timer = alloc_zero(1, sizeof *q->timer);
     uv_timer_init(loop, q->timer);
     q->timer->data = q;

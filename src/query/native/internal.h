@@ -4,6 +4,8 @@
 #define BEAMTOP_QUERY_INTERNAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "beamtop/base/error.h"
 #include "beamtop/base/question.h"
@@ -12,10 +14,25 @@
 
 struct query;
 
+/*
+ * A question that is asked natively. query_reply() comes once for each ask(), from the loop, unless
+ * cancel() is first (its deadline has passed); or query_pass(), where it is for the keeper after
+ * all. One of a kind at a time.
+ */
+struct native_way {
+    void *own;
+    /* arg: with version byte, borrowed until it has ended. false: it is for the keeper. NULL: it
+       takes all. */
+    bool (*takes)(void *own, const uint8_t *arg, size_t len);
+    int (*ask)(void *own, unsigned deadline_ms, struct error *err); /* what it has taken last */
+    void (*cancel)(void *own);
+    void (*free)(void *own); /* before `native`, which may have asks of it */
+};
+
 /* The answer: of docs/queries.md, with version byte, borrowed; or NULL and why. It may free q. */
 void query_reply(struct query *q, enum question question, const struct builder *value,
                  double target_us, const struct error *err);
-/* The one that is out goes to the keeper: a scan, a process. */
+/* The one that is out goes to the keeper. */
 void query_pass(struct query *q, enum question question);
 /* Deadlines of native asks have changed. */
 void query_arm(struct query *q);
@@ -23,5 +40,7 @@ void query_arm(struct query *q);
  */
 bool query_adopt(struct query *q, const struct etf_pid *pid);
 const struct etf_pid *query_keeper(const struct query *q); /* NULL: there is none */
+/* Of the last header; -1: not known. */
+int64_t query_processes(const struct query *q);
 
 #endif

@@ -87,7 +87,12 @@ enum {
     NATIVE_WHO,
     NATIVE_PROCESS = NATIVE_WHO + 2,
     NATIVE_PROCESS_WHO,
-    NATIVE_PLACES = NATIVE_PROCESS_WHO + 2
+    NATIVE_FACTS = NATIVE_PROCESS_WHO + 2, /* and each of these the one behind it */
+    NATIVE_LEADERS = NATIVE_FACTS + 2,
+    NATIVE_LEADERS_WHO = NATIVE_LEADERS + 2,
+    NATIVE_GROWTH = NATIVE_LEADERS_WHO + 2,
+    NATIVE_GROWTH_WHO = NATIVE_GROWTH + 2,
+    NATIVE_PLACES = NATIVE_GROWTH_WHO + 2
 };
 
 /* Asks for what loads erpc, where it is not loaded yet. */

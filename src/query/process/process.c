@@ -262,8 +262,9 @@ static void go_on(struct process_ask *p)
 
 /* ---- interface */
 
-bool process_ask_is_native(struct process_ask *p, const uint8_t *arg, size_t len)
+static bool take_question(void *own, const uint8_t *arg, size_t len)
 {
+    struct process_ask *p = own;
     struct process_question *q = &p->question;
     if (!process_read_question(arg, len, q))
         return false;
@@ -276,8 +277,9 @@ bool process_ask_is_native(struct process_ask *p, const uint8_t *arg, size_t len
     return q->name.len > 0 || !is_large(p);
 }
 
-int process_ask_start(struct process_ask *p, unsigned deadline_ms, struct error *err)
+static int ask_process(void *own, unsigned deadline_ms, struct error *err)
 {
+    struct process_ask *p = own;
     if (native_is_out(p->native, NATIVE_PROCESS) || p->who_is_out)
         return error_set(err, ERR_LIMIT, "the question before has not ended on the node");
     p->due_ms = uv_now(p->loop) + deadline_ms;
@@ -288,13 +290,24 @@ int process_ask_start(struct process_ask *p, unsigned deadline_ms, struct error 
     return rc;
 }
 
-void process_ask_cancel(struct process_ask *p)
+static void cancel_process(void *own)
 {
+    struct process_ask *p = own;
     p->asking = false;
 }
 
-struct process_ask *process_ask_new(struct query *q, const struct price *price,
-                                    struct native *native, struct conn *conn, uv_loop_t *loop)
+static void free_process(void *own)
+{
+    struct process_ask *p = own;
+    who_free(p->who);
+    buf_clear(&p->items);
+    buf_clear(&p->lists);
+    free(p->named);
+    free(p);
+}
+
+struct native_way process_way(struct query *q, const struct price *price, struct native *native,
+                              struct conn *conn, uv_loop_t *loop)
 {
     struct process_ask *p = alloc_zero(1, sizeof *p);
     *p = (struct process_ask){
@@ -302,16 +315,5 @@ struct process_ask *process_ask_new(struct query *q, const struct price *price,
     p->who = who_new(q, price, native, NATIVE_PROCESS_WHO, conn, loop);
     buf_init(&p->items, 0);
     buf_init(&p->lists, 0);
-    return p;
-}
-
-void process_ask_free(struct process_ask *p)
-{
-    if (!p)
-        return;
-    who_free(p->who);
-    buf_clear(&p->items);
-    buf_clear(&p->lists);
-    free(p->named);
-    free(p);
+    return (struct native_way){p, take_question, ask_process, cancel_process, free_process};
 }

@@ -286,8 +286,10 @@ static void forget_infos(struct scan_table *t)
         buf_reset(&t->procs[i].info);
 }
 
-bool scan_is_native(struct scan *s, const uint8_t *arg, size_t len, int64_t processes)
+static bool take_question(void *own, const uint8_t *arg, size_t len)
 {
+    struct scan *s = own;
+    const int64_t processes = query_processes(s->query);
     const int64_t most = s->large ? SMALL_MOST / 2 : SMALL_MOST;
     const bool small = processes <= most;
     s->large = !small;
@@ -311,8 +313,9 @@ static bool is_out(const struct scan *s)
     return false;
 }
 
-int scan_ask(struct scan *s, unsigned deadline_ms, struct error *err)
+static int ask_scan(void *own, unsigned deadline_ms, struct error *err)
 {
+    struct scan *s = own;
     if (is_out(s))
         return error_set(err, ERR_LIMIT, "the scan before has not ended on the node");
     s->asking = true;
@@ -332,32 +335,33 @@ int scan_ask(struct scan *s, unsigned deadline_ms, struct error *err)
     return rc;
 }
 
-void scan_cancel(struct scan *s)
+static void cancel_scan(void *own)
 {
+    struct scan *s = own;
     s->asking = false;
     forget_all(s);
 }
 
-struct scan *scan_new(struct query *q, const struct price *price, struct native *native,
-                      struct who *who, struct conn *conn, uv_loop_t *loop)
+static void free_scan(void *own)
+{
+    struct scan *s = own;
+    scan_forget_rows(s);
+    scan_table_clear(&s->table);
+    who_free(s->who);
+    own_free(s->own);
+    free(s);
+}
+
+struct native_way scan_way(struct query *q, const struct price *price, struct native *native,
+                           struct conn *conn, uv_loop_t *loop)
 {
     struct scan *s = alloc_zero(1, sizeof *s);
     s->query = q;
     s->price = price;
     s->native = native;
-    s->who = who;
+    s->who = who_new(q, price, native, NATIVE_WHO, conn, loop);
     s->own = own_new(q, price, native, conn, loop);
     s->conn = conn;
     s->loop = loop;
-    return s;
-}
-
-void scan_free(struct scan *s)
-{
-    if (!s)
-        return;
-    scan_forget_rows(s);
-    scan_table_clear(&s->table);
-    own_free(s->own);
-    free(s);
+    return (struct native_way){s, take_question, ask_scan, cancel_scan, free_scan};
 }

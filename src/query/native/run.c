@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "values.h"
+
+#define CALLS_US 1000
+
+struct run {
+    struct query *query;
+    enum question question;
+    const struct price *price;
+    struct native *native;
+    unsigned place;
+    uv_loop_t *loop;
+
+    const struct run_step *steps;
+    size_t n_steps, step;
+    struct run_calls calls; /* of the ask that is out */
+    uint64_t due_ms;
+    run_fn *fn; /* NULL: nothing runs */
+    void *own;
+    int64_t clock_ns;
+    double us;
+};
+
+/* ---- calls */
+
+void run_add(struct run_calls *calls, const char *module, const char *function,
+             struct builder *args)
+{
+    assert(calls->n < RUN_CALLS);
+    calls->terms[calls->n++] = args;
+    calls->steps[calls->n] = (struct native_step){module, function, NULL, args};
+}
+
+void run_add_text(struct run_calls *calls, const char *module, const char *function,
+                  const char *args)
+{
+    assert(calls->n < RUN_CALLS);
+    calls->terms[calls->n++] = NULL;
+    calls->steps[calls->n] = (struct native_step){module, function, args, NULL};
+}
+
+static void clear_calls(struct run_calls *calls)
+{
+    for (size_t i = 0; i < calls->n; i++)
+        builder_free(calls->terms[i]);
+    calls->n = 0;
+    calls->most_us = CALLS_US;
+    calls->waited_us = 0;
+}
+
+/* ---- answers */
+
+static void go_on(struct run *r);
+
+static void end_run(struct run *r, const struct error *err)
+{
+    run_fn *fn = r->fn;
+    r->fn = NULL;
+    clear_calls(&r->calls);
+    if (fn)
+        fn(r->own, err);
+}
+
+static bool read_values(struct run *r, struct slice answer, struct slice *values)
+{
+    int64_t began_ns;
+    const size_t n = r->calls.n;
+    if (!values_read_list(answer, values, n + 2) || !values_read_integer(values[0], &began_ns) ||
+        !values_read_integer(values[n + 1], &r->clock_ns))
+        return false;
+    const double us = values_between_us(began_ns, r->clock_ns) - r->calls.waited_us;
+    r->us += price_of_calls(r->price, fmax(us, 0), r->calls.most_us);
+    return true;
+}
+
+static void on_step(void *arg, const struct native_answer *answer)
+{
+    struct run *r = arg;
+    struct slice values[RUN_CALLS + 2];
+    if (!r->fn)
+        return;
+    const struct run_step *step = &r->steps[r->step];
+    if (answer->end == NATIVE_LATE && step->waits_ms == 0) {
+        struct error err = {0};
+        native_explain(answer, question_name(r->question), &err);
+        end_run(r, &err);
+        return;
+    }
+    const bool ok = answer->end == NATIVE_RETURNED && read_values(r, answer->value, values);
+    if (!ok)
+        r->us += price_of_calls(r->price, 0, 0);
+    step->take(r->own, ok ? values + 1 : NULL, r->calls.n);
+    go_on(r);
+}
+
+/* ---- asks */
+
+static int ask_step(struct run *r, const struct run_step *step, struct error *err)
+{
+    static const struct native_step clock = NATIVE_CLOCK;
+    struct native_call call;
+    const uint64_t now = uv_now(r->loop);
+    const unsigned left = native_left_ms(r->due_ms, now);
+    const unsigned waits = step->waits_ms > 0 && step->waits_ms < left ? step->waits_ms : left;
+    r->calls.steps[0] = r->calls.steps[r->calls.n + 1] = clock;
+    native_batch_init(&call, r->calls.steps, r->calls.n + 2, false);
+    const int rc =
+        native_ask(r->native, r->place + (step->waits_ms > 0), &call, now, waits, on_step, r, err);
+    native_call_clear(&call);
+    query_arm(r->query);
+    return rc;
+}
+
+static void go_on(struct run *r)
+{
+    struct error err = {0};
+    for (; r->step < r->n_steps; r->step++) {
+        const struct run_step *step = &r->steps[r->step];
+        clear_calls(&r->calls);
+        if (!step->ask(r->own, &r->calls))
+            continue;
+        if (step->waits_ms > 0 && native_is_out(r->native, r->place + 1)) {
+            step->take(r->own, NULL, r->calls.n); /* one before is late */
+            continue;
+        }
+        if (ask_step(r, step, &err) != 0)
+            end_run(r, &err);
+        return;
+    }
+    end_run(r, NULL);
+}
+
+/* ---- interface */
+
+int run_start(struct run *r, const struct run_step *steps, size_t n, uint64_t due_ms, run_fn *fn,
+              void *own, struct error *err)
+{
+    if (native_is_out(r->native, r->place))
+        return error_set(err, ERR_LIMIT, "the question before has not ended on the node");
+    r->steps = steps;
+    r->n_steps = n;
+    r->step = 0;
+    r->due_ms = due_ms;
+    r->own = own;
+    clear_calls(&r->calls);
+    if (!steps[0].ask(own, &r->calls))
+        return error_set(err, ERR_LIMIT, "there is nothing to ask");
+    const int rc = ask_step(r, &steps[0], err);
+    if (rc == 0)
+        r->fn = fn;
+    else
+        clear_calls(&r->calls);
+    return rc;
+}
+
+void run_cancel(struct run *r)
+{
+    r->fn = NULL;
+}
+
+int64_t run_clock_ns(const struct run *r)
+{
+    return r->clock_ns;
+}
+
+double run_take_us(struct run *r)
+{
+    const double us = r->us;
+    r->us = 0;
+    return us;
+}
+
+struct run *run_new(struct query *q, enum question question, const struct price *price,
+                    struct native *native, unsigned place, uv_loop_t *loop)
+{
+    struct run *r = alloc_zero(1, sizeof *r);
+    *r = (struct run){.query = q,
+                      .question = question,
+                      .price = price,
+                      .native = native,
+                      .place = place,
+                      .loop = loop};
+    return r;
+}
+
+void run_free(struct run *r)
+{
+    if (!r)
+        return;
+    clear_calls(&r->calls);
+    free(r);
+}
