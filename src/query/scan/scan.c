@@ -14,6 +14,9 @@
  * fewer than before, and so often. */
 #define LIST_EVERY_MS 5000
 
+/* Its age, where a list that was due is not there: what it says is old. */
+#define SEEN_MS 15000
+
 /* Reductions of the node that those which were asked have not done: more, and all are asked. Our
  * own asks, and what has ended, are in it. */
 #define UNEXPLAINED 20000 /* of a second or more */
@@ -333,6 +336,12 @@ static int ask_scan(void *own, unsigned deadline_ms, struct error *err)
     const int rc = lists ? ask_list(s, err) : ask_sweep(s, err);
     s->asking = rc == 0;
     return rc;
+}
+
+const struct scan_table *scan_seen(const struct scan *s)
+{
+    const bool recent = s->had_sweep && uv_now(s->loop) < s->listed_ms + SEEN_MS;
+    return recent ? &s->table : NULL;
 }
 
 static void cancel_scan(void *own)
