@@ -124,16 +124,33 @@ void scan_add_price(struct scan *s, const struct scan_clock *clock, size_t n, do
 
 /* ---- the sweep */
 
+/* Of those that were asked, since the scan before. */
+static int64_t sum_work(const struct scan *s, bool own)
+{
+    int64_t did = 0;
+    for (size_t i = 0; i < s->table.n; i++) {
+        const struct scan_proc *p = &s->table.procs[i];
+        if (p->swept && p->own == own)
+            did += p->reductions - p->reductions_before;
+    }
+    return did;
+}
+
+void scan_count_work(struct scan *s)
+{
+    if (!s->had_sweep)
+        return;
+    const int64_t all = s->reductions - s->reductions_before - sum_work(s, true);
+    const int64_t ended = all - sum_work(s, false);
+    s->all_work += all > 0 ? all : 0;
+    s->ended_work += ended > 0 ? ended : 0;
+}
+
 /* What the node did less what those that were asked did. */
 static bool is_unexplained(const struct scan *s)
 {
-    int64_t did = 0;
     const int64_t all = s->reductions - s->reductions_before;
-    for (size_t i = 0; i < s->table.n; i++) {
-        const struct scan_proc *p = &s->table.procs[i];
-        if (p->swept)
-            did += p->reductions - p->reductions_before;
-    }
+    const int64_t did = sum_work(s, true) + sum_work(s, false);
     const double interval_s = (double)(s->swept_ns - s->before_ns) / 1e9;
     const double most = fmin(fmax(UNEXPLAINED * interval_s, UNEXPLAINED_LEAST), UNEXPLAINED);
     return (double)(all - did) > fmax(most, UNEXPLAINED_SHARE * (double)all);
@@ -338,10 +355,10 @@ static int ask_scan(void *own, unsigned deadline_ms, struct error *err)
     return rc;
 }
 
-const struct scan_table *scan_seen(const struct scan *s)
+bool scan_has_seen(struct scan *s, struct scan_seen *out)
 {
-    const bool recent = s->had_sweep && uv_now(s->loop) < s->listed_ms + SEEN_MS;
-    return recent ? &s->table : NULL;
+    *out = (struct scan_seen){&s->table, s->all_work, s->ended_work};
+    return s->had_sweep && uv_now(s->loop) < s->listed_ms + SEEN_MS;
 }
 
 static void cancel_scan(void *own)

@@ -22,9 +22,16 @@ struct scan_table;
 struct native_way scan_way(struct query *q, const struct price *price, struct native *native,
                            struct conn *conn, uv_loop_t *loop);
 
-/* The processes as the last scan saw them (scan_table.h), for questions beside it: until the loop
- * runs; while a scan is out, what it has read already is in it. NULL: the keeper scans, or none has
- * been for some seconds. s: `own` of the way. */
-const struct scan_table *scan_seen(const struct scan *s);
+/* What scans have seen, for questions beside them. */
+struct scan_seen {
+    /* The processes (scan_table.h), until the loop runs; while a scan is out, what it has read
+     * already is in it. Who reads one by a signal adds it to its `signals`. */
+    struct scan_table *table;
+    /* Since the first scan, but beamtops': of all, and of those that were spawned or ended between
+     * two scans. They only rise. */
+    int64_t reductions, of_ended;
+};
+/* false: the keeper scans, or none has been for some seconds. s: `own` of the way. */
+bool scan_has_seen(struct scan *s, struct scan_seen *out);
 
 #endif

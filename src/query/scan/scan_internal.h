@@ -43,6 +43,7 @@ struct scan {
     int64_t swept_ns, before_ns;
     int64_t sweep_us;
     int64_t reductions, reductions_before; /* of the node */
+    int64_t all_work, ended_work;          /* scan_seen has them */
     struct scan_proc **rows, **watched;
     size_t n_rows, n_watched;
     bool who_is_out, waits_for_who;
@@ -63,6 +64,8 @@ int scan_ask_call(struct scan *s, unsigned place, struct native_call *call, nati
                   struct error *err);
 /* each_us: the most that each of n processes takes. */
 void scan_add_price(struct scan *s, const struct scan_clock *clock, size_t n, double each_us);
+/* Adds this scan's to the sums of scan_seen. */
+void scan_count_work(struct scan *s);
 /* Processes that have ended since they were listed. */
 int64_t scan_count_ended(const struct scan *s);
 

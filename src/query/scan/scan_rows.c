@@ -67,6 +67,7 @@ static void finish_scan(struct scan *s)
     struct builder *b = builder_new();
     scan_build(b, &answer);
     scan_forget_rows(s);
+    scan_count_work(s);
     s->listed -= scan_count_ended(s);
     scan_table_drop(&s->table);
     s->had_sweep = true;
