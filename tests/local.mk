@@ -39,6 +39,7 @@ UNIT_LINK = tests/unit/link/test_atom_cache tests/unit/link/test_control \
 UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/unit/local/test_images \
 	tests/unit/local/test_jit tests/unit/local/test_records tests/unit/local/test_resident
 UNIT_QUERY = tests/unit/query/test_header tests/unit/query/test_node tests/unit/query/test_price \
+	tests/unit/query/test_leaders \
 	tests/unit/query/test_process \
 	tests/unit/query/test_scan tests/unit/query/test_who
 UNIT_MODEL = tests/unit/model/spans/test_ends tests/unit/model/spans/test_join \

@@ -223,7 +223,7 @@ static int ask_waits(struct header *h, struct error *err)
 }
 
 /* `local`: the program reads the resident memory of a VM of its host itself. */
-static bool take_question(void *own, const uint8_t *arg, size_t len)
+static bool take_header_argument(void *own, const uint8_t *arg, size_t len)
 {
     struct header *h = own;
     struct cursor c;
@@ -533,5 +533,5 @@ static void free_header(void *own)
 
 struct native_way header_way(struct header *h)
 {
-    return (struct native_way){h, take_question, ask_header, cancel_header, free_header};
+    return (struct native_way){h, take_header_argument, ask_header, cancel_header, free_header};
 }

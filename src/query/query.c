@@ -18,6 +18,7 @@
 #include "query/native/native.h"
 #include "node.h"
 #include "query/native/price.h"
+#include "query/leaders/leaders.h"
 #include "query/process/process.h"
 #include "query/scan/scan.h"
 
@@ -556,6 +557,8 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
     q->ways[QUESTION_SYSTEM] = header_way(q->header);
     q->ways[QUESTION_NODE] = node_way(q, &q->price, q->native, loop);
     q->ways[QUESTION_SCAN] = scan_way(q, &q->price, q->native, conn, loop);
+    q->ways[QUESTION_LEADERS] =
+        leaders_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
     q->ways[QUESTION_PROCESS] = process_way(q, &q->price, q->native, conn, loop);
     q->timer = alloc_zero(1, sizeof *q->timer);
     uv_timer_init(loop, q->timer);

@@ -97,6 +97,7 @@ static void on_step(void *arg, const struct native_answer *answer)
     if (!ok)
         r->us += price_of_calls(r->price, 0, 0);
     step->take(r->own, ok ? values + 1 : NULL, r->calls.n);
+    r->step += !step->repeats;
     go_on(r);
 }
 
@@ -139,7 +140,7 @@ static void go_on(struct run *r)
 
 /* ---- interface */
 
-int run_start(struct run *r, const struct run_step *steps, size_t n, uint64_t due_ms, run_fn *fn,
+int run_begin(struct run *r, const struct run_step *steps, size_t n, uint64_t due_ms, run_fn *fn,
               void *own, struct error *err)
 {
     if (native_is_out(r->native, r->place))

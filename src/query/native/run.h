@@ -30,8 +30,8 @@ void run_add_text(struct run_calls *calls, const char *module, const char *funct
                   const char *args);
 
 struct run_step {
-    /* false: there is nothing to ask (any more), and the next step comes; else it is asked again
-     * after its answer. Calls that were added then are not made. */
+    /* false: there is nothing to ask (any more), and the next step comes. Calls that were added
+     * then are not made. */
     bool (*ask)(void *own, struct run_calls *calls);
     /* values: as many as there were calls, in their order, borrowed; NULL: one of them failed, the
      * answer was too large, or late. */
@@ -39,6 +39,7 @@ struct run_step {
     /* It waits for schedulers or for a disk, and may be late by itself: it gets so many ms. 0: the
      * question's deadline, past which the question fails. */
     unsigned waits_ms;
+    bool repeats; /* it is asked again after its answer, until there is nothing more */
 };
 
 struct run;
@@ -51,7 +52,7 @@ struct run *run_new(struct query *q, enum question question, const struct price 
 void run_free(struct run *r); /* fn is not called */
 /* fn comes once, from the loop, never from within, unless run_cancel() is first. ERR_LIMIT: an ask
  * of the run before has not ended on the node. */
-int run_start(struct run *r, const struct run_step *steps, size_t n, uint64_t due_ms, run_fn *fn,
+int run_begin(struct run *r, const struct run_step *steps, size_t n, uint64_t due_ms, run_fn *fn,
               void *own, struct error *err);
 void run_cancel(struct run *r);
 /* The node's monotonic clock after the last ask, in ns. */

@@ -262,7 +262,7 @@ static void go_on(struct process_ask *p)
 
 /* ---- interface */
 
-static bool take_question(void *own, const uint8_t *arg, size_t len)
+static bool take_process_argument(void *own, const uint8_t *arg, size_t len)
 {
     struct process_ask *p = own;
     struct process_question *q = &p->question;
@@ -315,5 +315,5 @@ struct native_way process_way(struct query *q, const struct price *price, struct
     p->who = who_new(q, price, native, NATIVE_PROCESS_WHO, conn, loop);
     buf_init(&p->items, 0);
     buf_init(&p->lists, 0);
-    return (struct native_way){p, take_question, ask_process, cancel_process, free_process};
+    return (struct native_way){p, take_process_argument, ask_process, cancel_process, free_process};
 }

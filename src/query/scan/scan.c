@@ -306,7 +306,7 @@ static void forget_infos(struct scan_table *t)
         buf_reset(&t->procs[i].info);
 }
 
-static bool take_question(void *own, const uint8_t *arg, size_t len)
+static bool take_scan_argument(void *own, const uint8_t *arg, size_t len)
 {
     struct scan *s = own;
     const int64_t processes = query_processes(s->query);
@@ -361,6 +361,13 @@ bool scan_has_seen(struct scan *s, struct scan_seen *out)
     return s->had_sweep && uv_now(s->loop) < s->listed_ms + SEEN_MS;
 }
 
+void scan_count_signal(struct scan *s, const struct etf_pid *pid)
+{
+    struct scan_proc *p = scan_table_find(&s->table, pid);
+    if (p)
+        p->signals++;
+}
+
 static void cancel_scan(void *own)
 {
     struct scan *s = own;
@@ -389,5 +396,5 @@ struct native_way scan_way(struct query *q, const struct price *price, struct na
     s->own = own_new(q, price, native, conn, loop);
     s->conn = conn;
     s->loop = loop;
-    return (struct native_way){s, take_question, ask_scan, cancel_scan, free_scan};
+    return (struct native_way){s, take_scan_argument, ask_scan, cancel_scan, free_scan};
 }

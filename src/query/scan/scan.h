@@ -25,7 +25,7 @@ struct native_way scan_way(struct query *q, const struct price *price, struct na
 /* What scans have seen, for questions beside them. */
 struct scan_seen {
     /* The processes (scan_table.h), until the loop runs; while a scan is out, what it has read
-     * already is in it. Who reads one by a signal adds it to its `signals`. */
+     * already is in it. */
     struct scan_table *table;
     /* Since the first scan, but beamtops': of all, and of those that were spawned or ended between
      * two scans. They only rise. */
@@ -33,5 +33,7 @@ struct scan_seen {
 };
 /* false: the keeper scans, or none has been for some seconds. s: `own` of the way. */
 bool scan_has_seen(struct scan *s, struct scan_seen *out);
+/* It is read by a signal, which is a reduction of its: it has not moved by that. */
+void scan_count_signal(struct scan *s, const struct etf_pid *pid);
 
 #endif

@@ -9,8 +9,7 @@
  * most. */
 #define STILL_MOST_MS 5000
 
-/* As the VM orders its own. */
-static int compare_pids(const struct etf_pid *a, const struct etf_pid *b)
+int scan_compare_pids(const struct etf_pid *a, const struct etf_pid *b)
 {
     if (a->serial != b->serial)
         return a->serial < b->serial ? -1 : 1;
@@ -19,12 +18,12 @@ static int compare_pids(const struct etf_pid *a, const struct etf_pid *b)
 
 static int order_pids(const void *a, const void *b)
 {
-    return compare_pids(a, b);
+    return scan_compare_pids(a, b);
 }
 
 static int find_pid(const void *pid, const void *proc)
 {
-    return compare_pids(pid, &((const struct scan_proc *)proc)->pid);
+    return scan_compare_pids(pid, &((const struct scan_proc *)proc)->pid);
 }
 
 void scan_table_clear(struct scan_table *t)
@@ -58,11 +57,11 @@ void scan_table_list(struct scan_table *t, struct etf_pid *pids, size_t n)
     for (size_t i = 0; i < t->n; i++)
         t->procs[i].listed = false;
     for (size_t i = 0; i < n; i++) {
-        if (i > 0 && compare_pids(&pids[i - 1], &pids[i]) == 0)
+        if (i > 0 && scan_compare_pids(&pids[i - 1], &pids[i]) == 0)
             continue;
-        while (from < t->n && compare_pids(&t->procs[from].pid, &pids[i]) < 0)
+        while (from < t->n && scan_compare_pids(&t->procs[from].pid, &pids[i]) < 0)
             procs[at++] = t->procs[from++];
-        if (from < t->n && compare_pids(&t->procs[from].pid, &pids[i]) == 0)
+        if (from < t->n && scan_compare_pids(&t->procs[from].pid, &pids[i]) == 0)
             procs[at] = t->procs[from++];
         else
             procs[at] = (struct scan_proc){.pid = pids[i]};
@@ -165,7 +164,7 @@ static int compare_ranked(const void *a, const void *b)
         return x->value > y->value ? -1 : 1;
     if (x->delta != y->delta)
         return x->delta > y->delta ? -1 : 1;
-    return compare_pids(&y->proc->pid, &x->proc->pid);
+    return scan_compare_pids(&y->proc->pid, &x->proc->pid);
 }
 
 size_t scan_table_rank(const struct scan_table *t, const struct scan_rank *rank, bool own,

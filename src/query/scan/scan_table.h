@@ -43,6 +43,9 @@ struct scan_table {
     size_t n;
 };
 
+/* As the VM orders its own. */
+int scan_compare_pids(const struct etf_pid *a, const struct etf_pid *b);
+
 void scan_table_clear(struct scan_table *t);
 /* What they cost stays; they have to be listed again. */
 void scan_table_forget(struct scan_table *t);

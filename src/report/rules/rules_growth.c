@@ -226,7 +226,7 @@ static void find_short_lived(struct judge *j, const json_t *fact, double rate, d
                    fact_number(fact, "over_s"), judge_number(j, now));
     if (!isnan(share))
         judge_evidence(j, f, "share_of_ended", share, "share",
-                       "reductions of processes that were spawned or ended within 250 ms: %s",
+                       "reductions of processes that were spawned or ended between two looks: %s",
                        judge_percent(j, share));
     if (group)
         tell_group(j, f, group);

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "leaders_read.h"
+
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+
+#define WORD_BYTES 8 /* of 64 bits; of 32 the bytes are twice what they are */
+
+/* ---- calls */
+
+static struct etf_pid *pids_of(struct leader *const *of, size_t n)
+{
+    struct etf_pid *pids = alloc_zero(n + 1, sizeof *pids);
+    for (size_t i = 0; i < n; i++)
+        pids[i] = of[i]->pid;
+    return pids;
+}
+
+struct builder *leaders_infos(const char *node, struct leader *const *of, size_t n,
+                              const char *items)
+{
+    struct etf_pid *pids = pids_of(of, n);
+    struct builder *terms = builder_new();
+    args_build_text(terms, items);
+    struct builder *b = args_of_infos(node, pids, n, terms);
+    builder_free(terms);
+    free(pids);
+    return b;
+}
+
+struct builder *leaders_port_infos(const struct slice *ports, size_t n, const char *item)
+{
+    struct builder *b = builder_new();
+    build_list(b, 3);
+    build_export(b, "erlang", "port_info", 2);
+    build_list(b, n);
+    for (size_t i = 0; i < n; i++)
+        values_build(b, ports[i]);
+    build_nil(b);
+    build_list(b, n);
+    for (size_t i = 0; i < n; i++)
+        build_atom(b, item);
+    build_nil(b);
+    build_nil(b);
+    return b;
+}
+
+/* foldl(fun erlang:apply/2, [Pid, [Item]], [fun erlang:process_info/2, fun
+ * erts_debug:flat_size/1]): what the first returns, a list of one, is what the second is given. */
+struct builder *leaders_words(const char *node, const struct etf_pid *pid, const char *item)
+{
+    struct builder *b = builder_new();
+    build_list(b, 3);
+    build_export(b, "erlang", "apply", 2);
+    build_list(b, 2);
+    build_pid(b, node, pid);
+    build_list(b, 1);
+    build_atom(b, item);
+    build_nil(b);
+    build_nil(b);
+    build_list(b, 2);
+    build_export(b, "erlang", "process_info", 2);
+    build_export(b, "erts_debug", "flat_size", 1);
+    build_nil(b);
+    build_nil(b);
+    return b;
+}
+
+/* A handler is called by the process that logs, through logger_backend: who waits below that waits
+ * for the log. The VM keeps 8 frames. */
+#define WAITS_BELOW(...)                                                                           \
+    "{[{status,waiting},{current_stacktrace,[" __VA_ARGS__                                         \
+    "{logger_backend,'_','_','_'}|'_']}],[],[2]},"
+#define MOMENT                                                                                     \
+    "[[{[{status,running},'_'],[],[1]},{[{status,runnable},'_'],[],[1]},"                          \
+    "{[{status,garbage_collecting},'_'],[],[1]}," WAITS_BELOW() WAITS_BELOW("'_',") WAITS_BELOW(   \
+        "'_','_',") WAITS_BELOW("'_','_','_',") WAITS_BELOW("'_','_','_','_',")                    \
+        WAITS_BELOW("'_','_','_','_','_',") WAITS_BELOW("'_','_','_','_','_','_',")                \
+            WAITS_BELOW("'_','_','_','_','_','_','_',") "{[{status,waiting},{current_stacktrace,[" \
+                                                        "{gen,do_call,'_','_'}|'_']}],[],[3]}"     \
+                                                        "]]"
+
+struct builder *leaders_moment(const char *node, struct leader *const *of, size_t n)
+{
+    struct builder *infos = leaders_infos(node, of, n, "[status,current_stacktrace]");
+    struct builder *spec = builder_new();
+    args_build_text(spec, MOMENT);
+    const struct args_fun run = {"ets", "match_spec_run", 2, NULL};
+    const struct args_fun inner[] = {{"lists", "zipwith", 3, infos},
+                                     {"ets", "match_spec_compile", 1, spec}};
+    struct builder *b = args_of_composed(&run, inner, ARRAY_LEN(inner));
+    builder_free(infos);
+    builder_free(spec);
+    return b;
+}
+
+/* ---- values */
+
+void leaders_take_moment(struct leaders_waits *sums, struct slice value)
+{
+    struct cursor c = values_cursor(value);
+    struct cursor_list list;
+    int64_t is;
+    sums->moments++;
+    if (value.len == 0 || !cursor_list(&c, &list))
+        return;
+    for (size_t i = 0; i < list.count && cursor_list_int64(&c, &list, &is); i++) {
+        sums->running += is == 1;
+        sums->logger += is == 2;
+        sums->calls += is == 3;
+    }
+}
+
+struct slice leaders_value(struct slice pair, const char *key)
+{
+    struct cursor c = values_cursor(pair);
+    struct slice value = {0};
+    if (cursor_kind(&c) == ETF_KIND_TUPLE && cursor_tuple_of(&c, 2) && cursor_atom_is(&c, key))
+        cursor_raw(&c, &value);
+    return value;
+}
+
+bool leaders_is_in(struct slice mfa, const char *module, const char *function)
+{
+    struct cursor c = values_cursor(mfa);
+    struct slice m, f;
+    return mfa.len > 0 && cursor_tuple_of(&c, 3) && cursor_atom(&c, &m) && cursor_atom(&c, &f) &&
+           (!module || slice_is(m, module)) && (!function || slice_is(f, function));
+}
+
+bool leaders_is_asleep(struct slice mfa)
+{
+    return leaders_is_in(mfa, "erlang", "hibernate") ||
+           leaders_is_in(mfa, NULL, "loop_hibernate") || leaders_is_in(mfa, "sys", "suspend_loop");
+}
+
+bool leaders_is_sending(struct slice mfa)
+{
+    return leaders_is_in(mfa, NULL, "dsend_continue_trap") ||
+           leaders_is_in(mfa, NULL, "bif_return_trap") ||
+           leaders_is_in(mfa, NULL, "flush_monitor_messages") ||
+           leaders_is_in(mfa, NULL, "spawn_request_yield");
+}
+
+static int64_t sum_keys(struct slice info, const char *const *keys, size_t n)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const int64_t words = values_find_integer(info, keys[i]);
+        sum += words > 0 ? words : 0;
+    }
+    return sum;
+}
+
+/* The number of words that are held in binaries stands in the state of the collector: it needs no
+ * list of them. What is no longer used, and not collected yet, is in it: it is held as well. What a
+ * process has beside its heaps: links, monitors, those of others on it, its dictionary's places. */
+void leaders_take_look(struct leader *l, struct slice infos)
+{
+    static const char *const vheaps[] = {"bin_vheap_size", "bin_old_vheap_size"};
+    static const char *const heaps[] = {"heap_block_size", "old_heap_block_size", "mbuf_size"};
+    const int64_t memory = values_find_integer(infos, "memory");
+    const struct slice info = values_find(infos, "garbage_collection_info");
+    if (memory < 0 || info.len == 0)
+        return;
+    l->looked_reductions = l->reductions;
+    l->memory = memory;
+    l->binary_bytes = WORD_BYTES * sum_keys(info, vheaps, ARRAY_LEN(vheaps));
+    l->beside_bytes = memory - WORD_BYTES * sum_keys(info, heaps, ARRAY_LEN(heaps));
+}
+
+int64_t leaders_minor_gcs(struct slice pair)
+{
+    return values_find_integer(leaders_value(pair, "garbage_collection"), "minor_gcs");
+}
+
+/* Words of the pair; of each element with its place in the list: a pid of the node has none beside,
+ * {process, Pid} has three. */
+#define PAIR_WORDS 3
+#define BINARY_WORDS 6 /* {Id, Bytes, References} */
+
+int64_t leaders_count_tied(int64_t words, enum leader_tie tie)
+{
+    return words < PAIR_WORDS ? -1 : (words - PAIR_WORDS) / (tie == TIE_MONITORS ? 5 : 2);
+}
+
+int64_t leaders_count_binaries(int64_t words)
+{
+    return words < PAIR_WORDS ? -1 : (words - PAIR_WORDS) / BINARY_WORDS;
+}
+
+struct held {
+    struct slice id;
+    int64_t bytes;
+};
+
+static int order_held(const void *a, const void *b)
+{
+    return slice_order(((const struct held *)a)->id, ((const struct held *)b)->id);
+}
+
+static size_t read_held(struct slice list, struct held **out)
+{
+    struct cursor c = values_cursor(list);
+    struct cursor_list entered;
+    size_t n = 0;
+    *out = NULL;
+    if (list.len == 0 || !cursor_list(&c, &entered) || entered.string)
+        return 0;
+    *out = alloc_zero(entered.count + 1, sizeof **out);
+    for (; n < entered.count; n++)
+        if (!cursor_tuple_of(&c, 3) || !cursor_raw(&c, &(*out)[n].id) ||
+            !cursor_int64(&c, &(*out)[n].bytes) || (*out)[n].bytes > VALUES_MOST ||
+            !cursor_skip(&c))
+            break;
+    return n;
+}
+
+void leaders_take_binaries(struct leader *l, struct slice pair)
+{
+    struct held *held;
+    const size_t n = read_held(leaders_value(pair, "binary"), &held);
+    if (n > 0)
+        qsort(held, n, sizeof *held, order_held);
+    l->binaries = l->distinct_bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || order_held(&held[i - 1], &held[i]) != 0) {
+            l->binaries++;
+            l->distinct_bytes += held[i].bytes;
+        }
+    free(held);
+}
+
+size_t leaders_read_pids(struct slice list, const char *node, struct etf_pid *out, size_t most)
+{
+    struct cursor c = values_cursor(list);
+    struct cursor_list entered;
+    struct slice of;
+    size_t n = 0;
+    if (list.len == 0 || !cursor_list(&c, &entered) || entered.string)
+        return 0;
+    for (size_t i = 0; i < entered.count && n < most && !cursor_failed(&c); i++)
+        if (cursor_kind(&c) != ETF_KIND_PID)
+            cursor_skip(&c);
+        else if (cursor_pid(&c, &out[n], &of) && slice_is(of, node))
+            n++;
+    return n;
+}

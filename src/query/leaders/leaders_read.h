@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Calls and values of the native asks of `leaders`. Pure. Each builder is the caller's; values are
+ * bare terms, checked, borrowed. */
+#ifndef BEAMTOP_QUERY_LEADERS_READ_H
+#define BEAMTOP_QUERY_LEADERS_READ_H
+
+#include "leaders_table.h"
+#include "query/native/args.h"
+#include "query/native/values.h"
+
+/* Arguments of lists:zipwith/3: process_info/2 of each. items: as text. */
+struct builder *leaders_infos(const char *node, struct leader *const *of, size_t n,
+                              const char *items);
+/* Arguments of lists:foldl/3: how many words that item of a process is, without sending it. */
+struct builder *leaders_words(const char *node, const struct etf_pid *pid, const char *item);
+
+/* Arguments of lists:zipwith/3: port_info/2 of each; terms. */
+struct builder *leaders_port_infos(const struct slice *ports, size_t n, const char *item);
+
+/* Where a process is that works: 1 it runs or is ready to, 2 it waits for the logger, 3 it waits in
+ * another call. Arguments of lists:foldl/3, whose value is a list of these. */
+struct builder *leaders_moment(const char *node, struct leader *const *of, size_t n);
+struct leaders_waits {
+    int64_t moments, logger, calls, running;
+};
+void leaders_take_moment(struct leaders_waits *sums, struct slice value);
+
+/* The value of {Key, Value}; empty: it is another term, such as `undefined` of one that ended. */
+struct slice leaders_value(struct slice pair, const char *key);
+/* {M,F,A} is that function; module or name NULL: any. */
+bool leaders_is_in(struct slice mfa, const char *module, const char *function);
+/* It hibernates, or was suspended (sys:suspend/1). */
+bool leaders_is_asleep(struct slice mfa);
+/* It was suspended in a send to another node: amid the fragments of a message, behind the last one,
+ * in the demonitor of a call, in a spawn request. */
+bool leaders_is_sending(struct slice mfa);
+/* [memory, garbage_collection_info] of one. */
+void leaders_take_look(struct leader *l, struct slice infos);
+/* minor_gcs of garbage_collection; -1: unknown. */
+int64_t leaders_minor_gcs(struct slice pair);
+/* How many are in a list of so many words; {monitors, List} and its like. */
+int64_t leaders_count_tied(int64_t words, enum leader_tie tie);
+int64_t leaders_count_binaries(int64_t words);
+/* {binary, [{Id, Bytes, _}]}: one that comes several times counts once. */
+void leaders_take_binaries(struct leader *l, struct slice pair);
+/* The first pids of the node in a list, `most` at most. */
+size_t leaders_read_pids(struct slice list, const char *node, struct etf_pid *out, size_t most);
+
+#endif
