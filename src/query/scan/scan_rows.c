@@ -7,7 +7,7 @@
 #include "scan_walks.h"
 
 /* What is shown of one that has not moved, such as its status. */
-#define INFO_EVERY_MS 5000
+#define INFO_EVERY_MS 15000
 
 /* The most that one takes on a slow machine; what it walks is SLOW_NS of all at most. */
 #define INFO_US 20

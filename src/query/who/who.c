@@ -22,7 +22,7 @@
 #define ENDING_MS 20
 #define ENDING_MOST 50
 /* Names, labels and leaders are read again, and what is known of supervisors is forgotten. */
-#define AGE_MS 10000
+#define AGE_MS 15000
 
 /* In this order. PHASE_DONE is nobody's. */
 enum phase {

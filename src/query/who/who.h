@@ -40,7 +40,7 @@ struct who *who_new(struct query *q, const struct price *price, struct native *n
                     unsigned place, struct conn *conn, uv_loop_t *loop);
 void who_free(struct who *w); /* before `native`, which may have asks of it; fn is not called */
 
-/* Reads those of the pids that are not known, or whose age is above 10 s: pids of the node, as it
+/* Reads those of the pids that are not known, or whose age is above 15 s: pids of the node, as it
  * has said them. fn is called once, from the loop, never from within: also when nothing could be
  * read (then they are not known, or as they were). Pids that are not among these are forgotten.
  * ERR_LIMIT: the one before is not done. */
