@@ -95,11 +95,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct slice terms[TERMS];
     struct scan_ask ask;
+    struct scan_filter filter;
     if (size < 2)
         return 0;
+    scan_filter_init(&filter);
     read_terms(data + 1, size - 1, terms);
     if (terms[TERM_ASK].len > 0 &&
-        scan_read_ask((const uint8_t *)terms[TERM_ASK].s, terms[TERM_ASK].len, &ask))
+        scan_read_ask((const uint8_t *)terms[TERM_ASK].s, terms[TERM_ASK].len, &ask, &filter))
         scan_once(&ask, terms, data[0] & 1);
+    scan_filter_clear(&filter);
     return 0;
 }

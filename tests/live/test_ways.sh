@@ -43,6 +43,21 @@ same_rows() {
 by_queue() { one_of 5 same_rows --sort message_queue_len; }
 by_queue_upwards() { one_of 5 same_rows --sort message_queue_len --reverse; }
 
+# Who passes it, and who they are.
+by_filter() {
+    for filter in 'app=kernel' 'sup' 'erlang:apply' 'fn=gen_server:loop' 'name=^rex$' 'nothing'; do
+        one_of 5 same_who "$filter" || return 1
+    done
+}
+same_who() {
+    for columns in "$items" "$items,links"; do
+        patient asks_top --columns "$columns" --filter "$1" || { cat "$work/err"; return 1; }
+        jq -cs '.[-1].rows | map([.pid, .name, .initial_call, .label, .application, .supervisor]) | sort' \
+            "$work/out" >"$work/${columns##*,}"
+    done
+    cmp "$work/dictionary_len" "$work/links"
+}
+
 beamtops_own_are_told() { counts_own "$items" && counts_own "$items,links"; }
 counts_own() {
     asks_top --own --columns "$1" || return 1
@@ -50,5 +65,5 @@ counts_own() {
         | length) >= 2' "$work/out" >/dev/null || { jq -cs '.[-1].scan' "$work/out"; return 1; }
 }
 
-differ by_queue by_queue_upwards beamtops_own_are_told
+differ by_queue by_queue_upwards by_filter beamtops_own_are_told
 run_on_releases

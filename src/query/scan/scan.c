@@ -69,6 +69,7 @@ static void forget_all(struct scan *s)
     scan_forget_rows(s);
     scan_table_forget(&s->table);
     s->had_sweep = false;
+    scan_filter_clear(&s->filter);
     s->listed_ms = 0;
     s->listed = 0;
 }
@@ -315,7 +316,7 @@ static bool take_scan_argument(void *own, const uint8_t *arg, size_t len)
     s->large = !small;
     s->is_counted = processes >= 0;
     const struct scan_ask before = s->ask;
-    if (small && scan_read_ask(arg, len, &s->ask)) {
+    if (small && scan_read_ask(arg, len, &s->ask, &s->filter)) {
         if (!scan_same_items(&before, &s->ask))
             forget_infos(&s->table);
         return true;
@@ -380,6 +381,7 @@ static void free_scan(void *own)
     struct scan *s = own;
     scan_forget_rows(s);
     scan_table_clear(&s->table);
+    scan_filter_clear(&s->filter);
     who_free(s->who);
     own_free(s->own);
     free(s);
@@ -389,6 +391,7 @@ struct native_way scan_way(struct query *q, const struct price *price, struct na
                            struct conn *conn, uv_loop_t *loop)
 {
     struct scan *s = alloc_zero(1, sizeof *s);
+    scan_filter_init(&s->filter);
     s->query = q;
     s->price = price;
     s->native = native;

@@ -24,6 +24,7 @@ struct scan {
     uv_loop_t *loop;
 
     struct scan_ask ask;
+    struct scan_filter filter;
     bool large;
     bool is_counted; /* the processes, before it is asked */
     bool asking;
@@ -47,7 +48,8 @@ struct scan {
     struct scan_proc **rows, **watched;
     size_t n_rows, n_watched;
     bool who_is_out, waits_for_who;
-    unsigned open; /* asks that the rows wait for */
+    bool is_ranked; /* what a filter looks at is known */
+    unsigned open;  /* asks that the rows wait for */
 };
 
 /* ---- scan.c */

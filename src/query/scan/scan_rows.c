@@ -55,6 +55,8 @@ static void finish_scan(struct scan *s)
         .interval_ns = rank.first ? 0 : s->swept_ns - s->before_ns,
         .sweep_us = s->sweep_us,
         .total = (int64_t)scan_table_count(&s->table),
+        .passing = (int64_t)scan_table_passing(&s->table),
+        .filter = &s->filter,
         .own = (int64_t)count_own(s),
         .rows = s->rows,
         .n_rows = s->n_rows,
@@ -78,10 +80,17 @@ static void finish_scan(struct scan *s)
 
 /* ---- the rows */
 
+static void ask_ranked(struct scan *s);
+
+/* With a filter twice: all is known that it looks at, then all that rows show. */
 static void close_one(struct scan *s)
 {
-    if (--s->open == 0 && s->asking)
+    if (--s->open > 0 || !s->asking)
+        return;
+    if (s->is_ranked)
         finish_scan(s);
+    else
+        ask_ranked(s);
 }
 
 static void on_who(void *arg)
@@ -223,13 +232,16 @@ static int ask_info(struct scan *s, struct error *err)
 
 static int ask_who(struct scan *s, struct error *err)
 {
-    const size_t n = s->n_rows + s->n_watched;
+    size_t n = 0;
     int rc = 0;
-    if (!s->ask.wants_id || s->who_is_out) /* it takes long: rows go on without */
+    if ((!s->ask.wants_id && !s->filter.on) || s->who_is_out) /* it takes long: rows go without */
         return 0;
-    struct etf_pid *pids = alloc_zero(n + 1, sizeof *pids);
-    for (size_t i = 0; i < n; i++)
-        pids[i] = i < s->n_rows ? s->rows[i]->pid : s->watched[i - s->n_rows]->pid;
+    struct etf_pid *pids = alloc_zero(s->table.n + s->n_rows + s->n_watched + 1, sizeof *pids);
+    for (size_t i = 0; s->filter.on && i < s->table.n; i++)
+        if (s->table.procs[i].listed && s->table.procs[i].known)
+            pids[n++] = s->table.procs[i].pid;
+    for (size_t i = 0; !s->filter.on && i < s->n_rows + s->n_watched; i++)
+        pids[n++] = i < s->n_rows ? s->rows[i]->pid : s->watched[i - s->n_rows]->pid;
     if (!who_is_known(s->who, pids, n)) {
         s->open++;
         s->who_is_out = s->waits_for_who = true;
@@ -239,11 +251,76 @@ static int ask_who(struct scan *s, struct error *err)
     return rc;
 }
 
+/* ---- the filter: who all are, and their current functions */
+
+static bool is_passing(struct scan *s, const struct scan_proc *p)
+{
+    const struct who_entry who = find_who(s, p);
+    const struct scan_filtered of = {{who.name,
+                                      who.label,
+                                      who.call,
+                                      who.application,
+                                      {(const char *)p->function.data, p->function.len}}};
+    return scan_filter_passes(&s->filter, &of);
+}
+
+static void leave_out(struct scan *s)
+{
+    for (size_t i = 0; i < s->table.n; i++) {
+        struct scan_proc *p = &s->table.procs[i];
+        p->is_left_out = s->filter.on && !is_passing(s, p);
+    }
+}
+
+static void ask_ranked(struct scan *s)
+{
+    struct error err = {0};
+    leave_out(s);
+    rank_rows(s);
+    s->is_ranked = true;
+    s->open = 1;
+    if (scan_go_on(s, ask_info(s, &err), &err) && scan_go_on(s, ask_who(s, &err), &err))
+        close_one(s);
+}
+
+static void on_functions(void *arg, const struct native_answer *answer)
+{
+    struct scan *s = arg;
+    struct scan_clock clock;
+    if (!s->asking)
+        return;
+    if (answer->end != NATIVE_RETURNED ||
+        !scan_read_functions(answer->value, &clock, s->out.procs, s->out.n)) {
+        scan_fail_answer(s, answer);
+        return;
+    }
+    scan_add_price(s, &clock, s->out.n, INFO_US);
+    close_one(s);
+}
+
+static int ask_functions(struct scan *s, struct error *err)
+{
+    struct native_call call;
+    scan_set_make(&s->out, s->table.n);
+    for (size_t i = 0; i < s->table.n; i++) {
+        struct scan_proc *p = &s->table.procs[i];
+        if (p->listed && p->known && !p->has_function)
+            s->out.procs[s->out.n++] = p;
+    }
+    if (s->out.n == 0 || !scan_filter_has(&s->filter, SCAN_CURRENT_FUNCTION))
+        return 0;
+    scan_call_functions(&call, conn_peer_node(s->conn), s->out.procs, s->out.n,
+                        !native_has_erpc(s->native));
+    s->open++;
+    return scan_ask_call(s, NATIVE_INFO, &call, on_functions, err);
+}
+
 void scan_ask_rows(struct scan *s)
 {
     struct error err = {0};
-    rank_rows(s);
+    s->is_ranked = false;
     s->open = 1;
-    if (scan_go_on(s, ask_info(s, &err), &err) && scan_go_on(s, ask_who(s, &err), &err))
+    if (!s->filter.on ||
+        (scan_go_on(s, ask_functions(s, &err), &err) && scan_go_on(s, ask_who(s, &err), &err)))
         close_one(s);
 }

@@ -26,10 +26,16 @@ static int find_pid(const void *pid, const void *proc)
     return scan_compare_pids(pid, &((const struct scan_proc *)proc)->pid);
 }
 
+static void clear_proc(struct scan_proc *p)
+{
+    buf_clear(&p->info);
+    buf_clear(&p->function);
+}
+
 void scan_table_clear(struct scan_table *t)
 {
     for (size_t i = 0; i < t->n; i++)
-        buf_clear(&t->procs[i].info);
+        clear_proc(&t->procs[i]);
     free(t->procs);
     *t = (struct scan_table){0};
 }
@@ -41,6 +47,7 @@ void scan_table_forget(struct scan_table *t)
         p->listed = p->known = false;
         p->reductions = p->queue = 0;
         buf_reset(&p->info);
+        p->has_function = false;
     }
 }
 
@@ -107,6 +114,7 @@ void scan_proc_take(struct scan_proc *p, int64_t reductions, int64_t queue,
     p->signals = 0;
     p->swept = p->known = true;
     p->stale |= moved;
+    p->has_function &= !moved;
     p->reductions = reductions;
     p->queue = queue;
     p->swept_ns = now->ns;
@@ -123,7 +131,7 @@ void scan_table_drop(struct scan_table *t)
         if (t->procs[i].listed)
             t->procs[kept++] = t->procs[i];
         else
-            buf_clear(&t->procs[i].info);
+            clear_proc(&t->procs[i]);
     t->n = kept;
 }
 
@@ -132,6 +140,14 @@ size_t scan_table_count(const struct scan_table *t)
     size_t n = 0;
     for (size_t i = 0; i < t->n; i++)
         n += t->procs[i].listed && !t->procs[i].own;
+    return n;
+}
+
+size_t scan_table_passing(const struct scan_table *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        n += t->procs[i].listed && !t->procs[i].own && !t->procs[i].is_left_out;
     return n;
 }
 
@@ -174,7 +190,7 @@ size_t scan_table_rank(const struct scan_table *t, const struct scan_rank *rank,
     size_t n = 0;
     for (size_t i = 0; i < t->n; i++) {
         struct scan_proc *p = &t->procs[i];
-        if (!p->listed || !p->known || (p->own && !own))
+        if (!p->listed || !p->known || p->is_left_out || (p->own && !own))
             continue;
         struct ranked *r = &all[n++];
         *r = (struct ranked){0, scan_value(p, rank), scan_delta(p, rank), p};

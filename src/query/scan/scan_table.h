@@ -27,9 +27,12 @@ struct scan_proc {
     uint64_t still_ms;                       /* since when it has not moved */
     struct buf info; /* of its row, as process_info/2 said; empty: not read */
     uint64_t info_ms;
-    bool is_spared;   /* without what walks: scan_walks.h has it */
-    bool stale;       /* it has moved since */
-    unsigned signals; /* of reads since it was swept: each is a reduction of its */
+    struct buf function; /* its current one, read for a filter when it has moved */
+    bool has_function;   /* since it has moved last; a process may be in none */
+    bool is_left_out;    /* by a filter */
+    bool is_spared;      /* without what walks: scan_walks.h has it */
+    bool stale;          /* it has moved since */
+    unsigned signals;    /* of reads since it was swept: each is a reduction of its */
     /* Of one whose read takes long (scan_walks.h). */
     bool is_suspect;       /* it may have many links */
     int64_t links_ns;      /* what a walk of them costs; 0: they are few */
@@ -69,6 +72,7 @@ void scan_proc_take(struct scan_proc *p, int64_t reductions, int64_t queue,
 void scan_table_drop(struct scan_table *t);
 /* Neither a beamtop's nor ended. */
 size_t scan_table_count(const struct scan_table *t);
+size_t scan_table_passing(const struct scan_table *t); /* of these, those that are not left out */
 
 struct scan_rank {
     bool by_queue;  /* else by reductions */
@@ -79,7 +83,8 @@ struct scan_rank {
 /* What it is ranked by, since the scan before, 0 at the first. */
 int64_t scan_value(const struct scan_proc *p, const struct scan_rank *rank);
 int64_t scan_delta(const struct scan_proc *p, const struct scan_rank *rank);
-/* The best, `most` at most, into out, which has room for all; beamtops' own where `own`. */
+/* The best that no filter leaves out, `most` at most, into out, which has room for all; beamtops'
+ * own where `own`. */
 size_t scan_table_rank(const struct scan_table *t, const struct scan_rank *rank, bool own,
                        struct scan_proc **out, size_t most);
 

@@ -106,7 +106,7 @@ static bool read_either(struct cursor *c, const char *first, const char *second,
     return *out || slice_is(name, first);
 }
 
-static bool read_pair(struct cursor *c, struct scan_ask *out)
+static bool read_pair(struct cursor *c, struct scan_ask *out, struct scan_filter *filter)
 {
     struct slice key;
     int64_t rows = 0;
@@ -125,7 +125,7 @@ static bool read_pair(struct cursor *c, struct scan_ask *out)
     if (slice_is(key, "own"))
         return cursor_bool(c, &out->own);
     if (slice_is(key, "filter"))
-        return cursor_atom_is(c, "none");
+        return scan_filter_read(filter, c);
     if (slice_is(key, "watch"))
         return read_pids(c, out->watch, &out->n_watch);
     if (slice_is(key, "rows") && cursor_int64(c, &rows) && rows >= 0 && rows <= LIMIT_ROWS) {
@@ -135,7 +135,7 @@ static bool read_pair(struct cursor *c, struct scan_ask *out)
     return slice_is(key, "reset") && cursor_skip(c);
 }
 
-bool scan_read_ask(const uint8_t *arg, size_t len, struct scan_ask *out)
+bool scan_read_ask(const uint8_t *arg, size_t len, struct scan_ask *out, struct scan_filter *filter)
 {
     struct cursor c;
     size_t pairs = 0;
@@ -143,7 +143,7 @@ bool scan_read_ask(const uint8_t *arg, size_t len, struct scan_ask *out)
     cursor_init(&c, arg, len);
     bool ok = cursor_map(&c, &pairs);
     for (size_t i = 0; ok && i < pairs; i++)
-        ok = read_pair(&c, out);
+        ok = read_pair(&c, out, filter);
     return ok;
 }
 
@@ -195,6 +195,15 @@ void scan_call_sweep(struct native_call *call, const char *node, struct scan_pro
     args_build_text(keys, "[reductions,message_queue_len]");
     make_reads(call, node, keys, procs, n, sure);
     builder_free(keys);
+}
+
+void scan_call_functions(struct native_call *call, const char *node, struct scan_proc *const *procs,
+                         size_t n, bool sure)
+{
+    struct builder *key = builder_new();
+    args_build_text(key, "current_function");
+    make_reads(call, node, key, procs, n, sure);
+    builder_free(key);
 }
 
 /* memory, total_heap_size and garbage_collection_info walk: of one that has the first, the second
@@ -322,6 +331,37 @@ bool scan_read_sweep(struct slice value, struct scan_clock *clock, struct scan_p
     return ok && leave_infos(&c, n, clock);
 }
 
+#define FUNCTION_BYTES 1024 /* {M,F,A} */
+
+/* {current_function, {M,F,A}}; it waits for its process, which has not moved by that. */
+static bool keep_function(struct cursor *c, struct scan_proc *p)
+{
+    struct slice function = {0};
+    const bool ended = cursor_peek_atom(c, "undefined");
+    bool ok = ended ? cursor_skip(c)
+                    : cursor_tuple_of(c, 2) && cursor_atom_is(c, "current_function") &&
+                          cursor_raw(c, &function) && function.len <= FUNCTION_BYTES;
+    if (!ok)
+        return false;
+    if (ended)
+        scan_proc_end(p);
+    buf_reset(&p->function);
+    buf_put(&p->function, function.s, function.len);
+    p->has_function = true;
+    p->signals++;
+    return true;
+}
+
+bool scan_read_functions(struct slice value, struct scan_clock *clock,
+                         struct scan_proc *const *procs, size_t n)
+{
+    struct cursor c;
+    bool ok = read_began(&c, value, clock) && enter_infos(&c, n);
+    for (size_t i = 0; ok && i < n; i++)
+        ok = keep_function(&c, procs[i]);
+    return ok && leave_infos(&c, n, clock);
+}
+
 /* Of a row, 16 items of some 100 bytes at most. */
 #define INFO_BYTES 4096
 
@@ -444,10 +484,13 @@ void scan_build(struct builder *b, const struct scan_answer *a)
     build_int(b, a->interval_ns);
     build_int(b, a->sweep_us);
     build_int(b, a->total);
-    build_int(b, a->total);
+    build_int(b, a->passing);
     build_int(b, a->own);
     build_rows(b, a, a->rows, a->n_rows);
-    build_nil(b);
+    if (a->filter)
+        scan_filter_build(a->filter, b);
+    else
+        build_nil(b);
     if (a->ask->n_watch > 0)
         build_rows(b, a, a->watched, a->n_watched);
 }

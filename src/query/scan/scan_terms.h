@@ -5,6 +5,7 @@
 
 #include "query/native/native.h"
 #include "query/who/who.h"
+#include "scan_filter.h"
 #include "scan_table.h"
 
 /* A row has an element for each. */
@@ -24,9 +25,10 @@ struct scan_ask {
     bool walks;                /* it has items that may walk what is long */
     bool wants_id, wants_info; /* who it is; what a sweep does not bring */
 };
-/* Whether it is one that is asked natively: no filter, ranked by what a sweep brings, no item that
- * is counted over a list. */
-bool scan_read_ask(const uint8_t *arg, size_t len, struct scan_ask *out);
+/* Whether it is one that is asked natively: ranked by what a sweep brings, no item that is counted
+ * over a list, no filter that looks at pids. What the filter has read is borrowed from arg. */
+bool scan_read_ask(const uint8_t *arg, size_t len, struct scan_ask *out,
+                   struct scan_filter *filter);
 
 bool scan_same_items(const struct scan_ask *a, const struct scan_ask *b);
 
@@ -37,6 +39,9 @@ void scan_call_list(struct native_call *call, bool sure);
 /* Reductions and message queue of each. */
 void scan_call_sweep(struct native_call *call, const char *node, struct scan_proc *const *procs,
                      size_t n, bool sure);
+/* The current function of each. */
+void scan_call_functions(struct native_call *call, const char *node, struct scan_proc *const *procs,
+                         size_t n, bool sure);
 /* What the rows show beside; `spared`: without what walks (scan_walks.h). */
 void scan_call_info(struct native_call *call, const char *node, const struct scan_ask *ask,
                     bool spared, struct scan_proc *const *procs, size_t n, bool sure);
@@ -53,6 +58,8 @@ bool scan_read_list(struct slice value, struct scan_clock *clock, struct etf_pid
 /* In the order in which they were asked for. before_ns: of the scan before. */
 bool scan_read_sweep(struct slice value, struct scan_clock *clock, struct scan_proc *const *procs,
                      size_t n, int64_t before_ns, uint64_t now_ms);
+bool scan_read_functions(struct slice value, struct scan_clock *clock,
+                         struct scan_proc *const *procs, size_t n);
 bool scan_read_info(struct slice value, struct scan_clock *clock, bool spared,
                     struct scan_proc *const *procs, size_t n, uint64_t now_ms);
 
@@ -66,8 +73,9 @@ struct scan_answer {
     const char *node;
     struct scan_rank rank;
     int64_t mono_ns, interval_ns, sweep_us;
-    int64_t total, own;
-    uint64_t now_ms; /* of the table's clock */
+    int64_t total, passing, own; /* passing: by the filter */
+    struct scan_filter *filter;  /* NULL: none */
+    uint64_t now_ms;             /* of the table's clock */
     struct scan_proc *const *rows, *const *watched;
     size_t n_rows, n_watched;
     scan_who_fn *who;

@@ -14,8 +14,11 @@
 static bool reads_ask(const char *text, struct scan_ask *out)
 {
     struct slice term;
+    struct scan_filter filter;
     struct builder *b = term_of(text, &term);
-    const bool ok = scan_read_ask((const uint8_t *)term.s, term.len, out);
+    scan_filter_init(&filter);
+    const bool ok = scan_read_ask((const uint8_t *)term.s, term.len, out, &filter);
+    scan_filter_clear(&filter);
     builder_free(b);
     return ok;
 }
@@ -158,7 +161,10 @@ TEST(test_asks_of_the_keeper)
     static const char *const others[] = {
         ASK("memory", "[id]", "none"),
         ASK("reductions", "[id,links]", "none"),
-        ASK("reductions", "[id]", "{1,[name],#{}}"),
+        ASK("reductions", "[id]", "{1,[pid],#{pid => {re,<<\"1\">>,[]}}}"),
+        ASK("reductions", "[id]", "{1,[name],#{name => a}}"),
+        ASK("reductions", "[id]", "{1,name,#{}}"),
+        ASK("reductions", "[id]", "all"),
         ASK("reductions", "[id|x]", "none"),
         "[]",
         "#{attr => 1}",
@@ -169,6 +175,61 @@ TEST(test_asks_of_the_keeper)
     struct scan_ask a;
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         assert_false(reads_ask(others[i], &a));
+}
+
+/* ---- the filter */
+
+static void expect_pass(struct scan_filter *f, const char *name, const char *call, bool passes)
+{
+    struct scan_filtered of = {0};
+    struct builder *named = term_of(name, &of.terms[SCAN_NAME]);
+    struct builder *called = term_of(call, &of.terms[SCAN_INITIAL_CALL]);
+    of.terms[SCAN_NAME].s++; /* without the version */
+    of.terms[SCAN_NAME].len--;
+    of.terms[SCAN_INITIAL_CALL].s++;
+    of.terms[SCAN_INITIAL_CALL].len--;
+    assert_int_equal(scan_filter_passes(f, &of), passes);
+    builder_free(named);
+    builder_free(called);
+}
+
+static void expect_labels(struct scan_filter *f, const char *expected)
+{
+    static const struct print_limits limits = {.depth = 20, .items = 100, .bytes = 4000};
+    struct builder *b = builder_new();
+    struct buf text;
+    size_t len = 0;
+    scan_filter_build(f, b);
+    const uint8_t *bytes = builder_bytes(b, &len);
+    buf_init(&text, 0);
+    print_term(&text, bytes, len, &limits);
+    assert_string_equal(buf_cstr(&text), expected);
+    buf_clear(&text);
+    builder_free(b);
+}
+
+/* What was never seen is sent once; what is judged to match lets pass. */
+TEST(test_filter)
+{
+    struct scan_filter f;
+    struct slice arg;
+    struct builder *b = term_of("{1,[name,initial_call],#{name => #{rex => [],kernel_sup => []},"
+                                "initial_call => #{},label => #{},pid => none}}",
+                                &arg);
+    struct cursor c;
+    cursor_init(&c, (const uint8_t *)arg.s, arg.len);
+    scan_filter_init(&f);
+    assert_true(scan_filter_read(&f, &c));
+    assert_true(f.on && scan_filter_has(&f, SCAN_NAME) && !scan_filter_has(&f, SCAN_LABEL));
+    expect_pass(&f, "rex", "{a,b,1}", true);
+    expect_pass(&f, "other", "{a,b,1}", false);
+    expect_pass(&f, "undefined", "{c,d,2}", false);
+    expect_labels(&f, "[{0,{name,rex}},{1,{initial_call,{a,b,1}}},{2,{name,other}},"
+                      "{3,{initial_call,{c,d,2}}}]");
+    expect_pass(&f, "other", "{a,b,1}", false);
+    expect_labels(&f, "[]");
+    scan_filter_clear(&f);
+    builder_free(b);
 }
 
 /* ---- a scan */
@@ -225,6 +286,7 @@ static void expect_answer(const struct scanned *s, bool first, const char *expec
                                        .interval_ns = 6,
                                        .sweep_us = 7,
                                        .total = 2,
+                                       .passing = 2,
                                        .own = 1,
                                        .now_ms = 2050,
                                        .rows = s->procs,
