@@ -144,6 +144,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_spans \
 	tests/fuzz/fuzz_theme \
 	tests/fuzz/fuzz_trace \
+	tests/fuzz/fuzz_leaders \
 	tests/fuzz/fuzz_who
 tests_fuzz_fuzz_atom_cache_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)
 tests_fuzz_fuzz_calls_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
@@ -166,6 +167,7 @@ tests_fuzz_fuzz_scan_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_spans_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
 tests_fuzz_fuzz_theme_LDADD = $(FUZZ_MAIN) src/libui.a $(BASE_LIBS)
 tests_fuzz_fuzz_trace_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
+tests_fuzz_fuzz_leaders_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_who_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 
 # With --enable-fuzzing libFuzzer has the main(); else it is the driver's, which replays the inputs.
