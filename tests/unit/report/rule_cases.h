@@ -1652,7 +1652,7 @@ static const struct {
     {"short_lived", short_ones_that_work, FINDING_NOTE,
      "shop_lobby spawns short-lived processes: 114/s, shop_session:init/1, 34% of reductions",
      short_ones_that_work_little},
-    {"short_lived", short_ones_that_work, FINDING_NOTE, "within 250 ms: 34%",
+    {"short_lived", short_ones_that_work, FINDING_NOTE, "between two looks: 34%",
      short_ones_on_an_idle_node},
     {"short_lived", short_ones_that_work, FINDING_NOTE, "spawned: 120/s", few_short_ones},
     {"short_lived", short_ones_that_work, FINDING_NOTE, "95 of 100 sampled",
