@@ -38,9 +38,8 @@ UNIT_LINK = tests/unit/link/test_atom_cache tests/unit/link/test_control \
 	tests/unit/link/test_frame tests/unit/link/test_name
 UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/unit/local/test_images \
 	tests/unit/local/test_jit tests/unit/local/test_records tests/unit/local/test_resident
-UNIT_QUERY = tests/unit/query/test_header tests/unit/query/test_node tests/unit/query/test_price \
-	tests/unit/query/test_leaders \
-	tests/unit/query/test_process \
+UNIT_QUERY = tests/unit/query/test_facts tests/unit/query/test_header tests/unit/query/test_leaders \
+	tests/unit/query/test_node tests/unit/query/test_price tests/unit/query/test_process \
 	tests/unit/query/test_scan tests/unit/query/test_who
 UNIT_MODEL = tests/unit/model/spans/test_ends tests/unit/model/spans/test_join \
 	tests/unit/model/spans/test_sampled tests/unit/model/spans/test_spans tests/unit/model/test_armed tests/unit/model/test_column \
@@ -100,8 +99,8 @@ tests_screen_test_replay_LDADD = tests/libtest.a $(APP_LIBS) $(CMOCKA_LIBS)
 tests_unit_recording_test_recording_trace_LDADD = tests/libtest.a $(REPORT_LIBS) $(CMOCKA_LIBS)
 
 # ---- connections
-LIVE_LINK = tests/live/test_conn tests/live/test_conn_peers tests/live/test_keeper \
-	tests/live/test_native tests/live/test_process tests/live/test_who
+LIVE_LINK = tests/live/test_conn tests/live/test_conn_peers tests/live/test_facts \
+	tests/live/test_keeper tests/live/test_native tests/live/test_process tests/live/test_who
 LIVE_LINK_PARTS = tests/live/node.c tests/live/node.h tests/live/fake_peer.c \
 	tests/live/fake_peer.h tests/live/probe.c tests/live/probe.h
 tests_live_test_conn_SOURCES = tests/live/test_conn.c $(LIVE_LINK_PARTS)
@@ -110,6 +109,9 @@ tests_live_test_conn_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
 tests_live_test_conn_peers_SOURCES = tests/live/test_conn_peers.c $(LIVE_LINK_PARTS)
 tests_live_test_conn_peers_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
 tests_live_test_conn_peers_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
+tests_live_test_facts_SOURCES = tests/live/test_facts.c $(LIVE_LINK_PARTS)
+tests_live_test_facts_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
+tests_live_test_facts_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)
 tests_live_test_keeper_SOURCES = tests/live/test_keeper.c $(LIVE_LINK_PARTS)
 tests_live_test_keeper_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
 tests_live_test_keeper_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)

@@ -12,6 +12,7 @@
 #include "beamtop/etf/cursor.h"
 #include "expr.h"
 #include "header.h"
+#include "query/facts/facts.h"
 #include "query/native/internal.h"
 #include "keeper.h"
 #include "listeners.h"
@@ -560,6 +561,7 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
     q->ways[QUESTION_LEADERS] =
         leaders_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
     q->ways[QUESTION_PROCESS] = process_way(q, &q->price, q->native, conn, loop);
+    q->ways[QUESTION_FACTS] = facts_way(q, &q->price, q->native, loop);
     q->timer = alloc_zero(1, sizeof *q->timer);
     uv_timer_init(loop, q->timer);
     q->timer->data = q;

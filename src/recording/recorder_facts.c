@@ -13,7 +13,7 @@
 #include "beamtop/output/json.h"
 #include "recorder_internal.h"
 
-/* Deeper than anything that facts.erl makes. */
+/* Deeper than any fact is. */
 #define FACT_DEPTH 8
 
 static json_t *json_term(struct cursor *c, int depth);

@@ -185,7 +185,6 @@ tests() ->
      {same, "applications of many processes, by parts", fun apps_many_test/2},
      {each, "supervision tree of a supervisor that was suspended in its sleep", fun tree_asleep_test/2},
      {each, "supervision tree, a busy supervisor in it", fun tree_test/2},
-     {each, "facts are the node's own settings", fun facts_test/2},
      {each, "a helper that died is started again", fun helpers_test/2},
      {same, "a helper that dies again is started again after a while", fun helpers_again_test/2},
      {each, "what is answered too late is dropped by the next question", fun too_late_test/2},
@@ -298,8 +297,6 @@ beamtops_test({Node, _}, K) ->
         [] = [P || Row <- Largest ++ Rest, P <- Ours, element(1, Row) =:= P],
         {ok, _, {leaders, _, _, Leaders}} = ask(K, leaders, {in, leaders, #{most => 20, all => 100000}}, ?LONG_MS),
         [] = [P || List <- maps:values(Leaders), P <- List, lists:member(P, Ours)],
-        {ok, _, {facts, _, #{distribution := #{nodes := Nodes}}}} = ask(K, facts, [], ?LONG_MS),
-        [] = [N || #{node := N} <- Nodes, N =:= Client orelse N =:= node()],
         #{ports := #{new := 0}} = Grown(),
         kill(Node, [Keeper]),
         wait(fun() -> rpc:call(Node, erlang, whereis, [Client]) =:= undefined end, ?LONG_MS)
@@ -893,52 +890,6 @@ tree_asleep_test({Node, _}, K) ->
     Awake = case otp(Node) < 25 of true -> busy; false -> root end,
     {ok, _, {tree, Safe, [{0, Safe, _, Awake, _}], false}} = ask(K, tree, {Safe, 1000, 30000}, ?LONG_MS).
 
-facts_test({Node, _}, Keeper) ->
-    %% What it costs holds of an answer in which the machine let us work.
-    Facts = fun() ->
-        one_of(20, fun() ->
-            {ok, {Us, _}, {facts, Mono, Map}} = ask(Keeper, facts, [], ?LONG_MS),
-            true = is_integer(Mono) andalso takes_at_most(100000, Us),
-            Map
-        end)
-    end,
-    #{logger := Logger, limits := Limits, applications := Apps, distribution := Dist,
-      repositories := [], code := #{mode := embedded, modules := Modules}} = Facts(),
-    #{handlers := [#{id := <<"default">>, module := logger_std_h, mode := async, process := Process,
-                     message_queue_len := 0, sync_mode_qlen := 10, drop_mode_qlen := 200,
-                     flush_qlen := 1000, overload_kill := false, type := standard_io}],
-      primary_level := notice, elixir := undefined} = Logger,
-    logger_std_h_default = Process,
-    Limit = rpc:call(Node, erlang, system_info, [atom_limit]),
-    #{atoms := #{limit := Limit, count := Atoms}, processes := #{}, ports := #{}, ets_tables := #{}} =
-        Limits,
-    true = is_integer(Atoms) andalso Atoms < Limit,
-    [_] = [V || #{name := kernel, runs := true, version := V} <- Apps, is_binary(V)],
-    [_] = [V || #{name := stdlib, runs := false, version := V} <- Apps, is_binary(V)],
-    true = length(Apps) =:= length(rpc:call(Node, application, loaded_applications, [])),
-    #{busy_limit_bytes := Busy, nodes := Nodes} = Dist,
-    true = is_integer(Busy) andalso Busy > 0,
-    [] = [N || #{node := Us} = N <- Nodes, Us =:= node()],
-    true = Modules > 50,
-    %% Settings that change, a handler of one's own, and modules that say they are repositories.
-    [load_module(Node, M, Exports, B) || {M, Exports, B} <- [
-        {facts_own, [{log, 2}], []}, {facts_repo, [{'__adapter__', 0}], ['Elixir.Ecto.Repo']},
-        {facts_other, [{'__adapter__', 0}], []}, {facts_none, [], ['Elixir.Ecto.Repo']}]],
-    evaluate(Node, "ok = logger:update_handler_config(default, config, #{sync_mode_qlen => 0,"
-                   "  drop_mode_qlen => 500, flush_qlen => 2000}),"
-                   "ok = logger:add_handler(own, facts_own, #{config => #{fd => {a, [self()]}}}),"
-                   "ok = logger:set_primary_config(level, error).", []),
-    #{logger := #{handlers := Handlers, primary_level := error}, repositories := [facts_repo]} =
-        Facts(),
-    [#{sync_mode_qlen := 0, drop_mode_qlen := 500}] = [H || #{id := <<"default">>} = H <- Handlers],
-    [#{module := facts_own, mode := undefined, process := undefined, sync_mode_qlen := undefined}] =
-        [H || #{id := <<"own">>} = H <- Handlers],
-    evaluate(Node, "logger:remove_handler(own), logger:set_primary_config(level, notice),"
-                   "logger:update_handler_config(default, config, #{sync_mode_qlen => 10,"
-                   "  drop_mode_qlen => 200, flush_qlen => 1000}),"
-                   "[{code:delete(M), code:purge(M)} || M <- [facts_own, facts_repo, facts_other, facts_none]].",
-             []).
-
 leaders_test({Node, _}, Keeper) ->
     Made = evaluate(Node,
         "Wait = fun() -> receive stop -> ok end end,"
@@ -950,9 +901,6 @@ leaders_test({Node, _}, Keeper) ->
         "Spin = fun F(Ms) -> lists:seq(1, 3000), receive after Ms -> ok end,"
         "                    erlang:monotonic_time(millisecond) > End orelse F(Ms) end,"
         "Busy = spawn(fun() -> register(queries_busy, self()), Spin(1) end),"
-        "Table = ets:new(queries_table, [public, {read_concurrency, true}, {heir, whereis(init), []}]),"
-        "ets:insert(Table, lists:zip(lists:seq(1, 200000), lists:seq(1, 200000))),"
-        "ets:give_away(Table, whereis(init), []),"
         "Until = fun F(Test) -> Test() orelse begin timer:sleep(20), F(Test) end end,"
         "Least = fun(Pid, Item, N) -> element(2, process_info(Pid, Item)) >= N end,"
         "Is = fun(Pid, Item, Value) -> process_info(Pid, Item) =:= {Item, Value} end,"
@@ -970,12 +918,11 @@ leaders_test({Node, _}, Keeper) ->
         "[Caller ! {message, N} || N <- lists:seq(1, 12)],"
         "Abroad = spawn(fun() -> gen_server:call(Asker, question, infinity) end),"
         "[Abroad ! {message, N} || N <- lists:seq(1, 12)],"
-        "{Idle, Large, Holder, Busy, Table, Asleep, Waker, Lates, Few, Suspended, Caller, Abroad}.",
+        "{Idle, Large, Holder, Busy, Asleep, Waker, Lates, Few, Suspended, Caller, Abroad}.",
         [{'Asker', self()}]),
     try leaders_are(Keeper, Made)
     after
-        evaluate(Node, "ets:delete(element(5, Made)),"
-                       " [exit(P, kill) || P <- lists:flatten(tuple_to_list(Made)), is_pid(P)].",
+        evaluate(Node, "[exit(P, kill) || P <- lists:flatten(tuple_to_list(Made)), is_pid(P)].",
                  [{'Made', Made}])
     end.
 
@@ -1124,9 +1071,6 @@ senders_test({Node, _}, Keeper) ->
         Fact
     end,
     #{looks := Looks, suspended := 0, suspended_looks := Held, processes := []} = Senders(),
-    {ok, _, {facts, _, #{distribution := #{nodes := Nodes}}}} = ask(Keeper, facts, [], ?LONG_MS),
-    [#{queue_bytes := Queue, sent_bytes := Sent}] = [N || #{node := To} = N <- Nodes, To =:= Peer],
-    true = is_integer(Queue) andalso Sent > 0,
     Signal("STOP"),
     Pids = evaluate(Node,
         "To = {nobody, Peer},"
@@ -1152,7 +1096,7 @@ senders_test({Node, _}, Keeper) ->
 
 %% Of several answers: in the time of one the node may have had no processor to work with, or not
 %% have come to look at all its processes.
-leaders_are(Keeper, {Idle, Large, Holder, Busy, _, Asleep, _, Lates, Few, Suspended,
+leaders_are(Keeper, {Idle, Large, Holder, Busy, Asleep, _, Lates, Few, Suspended,
                      Caller, Abroad}) ->
     {Here, Self} = {node(), self()},
     Ask = fun() ->
@@ -1204,14 +1148,7 @@ leaders_are(Keeper, {Idle, Large, Holder, Busy, _, Asleep, _, Lates, Few, Suspen
             andalso one_of(30, fun() -> true = Knows(Late, [Large, Late]) end),
         exit(Late, kill),
         OnlyWhenGiven
-    end, Lates),
-    [Largest | _] = Tables = one_of(20, fun() ->
-        {ok, _, {facts, _, #{ets := #{tables := [_ | _] = All}}}} = ask(Keeper, facts, [], ?LONG_MS),
-        All
-    end),
-    #{name := queries_table, owner := init, objects := 200000, memory_bytes := TableBytes,
-      read_concurrency := true, write_concurrency := false} = Largest,
-    true = TableBytes > 200000 * 40 andalso length(Tables) =:= 10.
+    end, Lates).
 
 %% A call that a helper of that kind makes: {ok, Node}, late or failed.
 load_waits(K) ->
@@ -1291,7 +1228,7 @@ taken_test(_, K) ->
 tables_test(_, _) ->
     {Node, _} = Target = start_target(get(root), []),
     K = connect(Node),
-    [load(K, Name) || Name <- [growth, facts]],
+    load(K, growth),
     evaluate(Node, "spawn(fun() -> N = 300000,"
                    " lists:zipwith(fun ets:new/2, lists:duplicate(N, queries_many), lists:duplicate(N, [])),"
                    " timer:sleep(infinity) end), ok.", []),
@@ -1301,22 +1238,10 @@ tables_test(_, _) ->
              ask(K, growth, {in, growth, #{}}, ?LONG_MS),
          true = Count >= 300000 andalso Measured > 100
      end) || _ <- [1, 2]],
-    one_of(20, fun() ->
-        {ok, _, {facts, _, #{ets := #{tables := [_ | _]}}}} = ask(K, facts, [], ?LONG_MS)
-    end),
     Bytes = lists:sum([B || P <- links(Node, K),
                             {memory, B} <- [rpc:call(Node, erlang, process_info, [P, memory])]]),
     true = Bytes < 8 * 1048576,
     stop_target(Target).
-
-%% Loads a module with functions that answer `ok`, on the node: one that each release can load.
-load_module(Node, Module, Exports, Behaviours) ->
-    Forms = [{attribute, 1, module, Module}, {attribute, 1, export, Exports}]
-        ++ [{attribute, 1, behaviour, B} || B <- Behaviours]
-        ++ [{function, 1, F, A, [{clause, 1, lists:duplicate(A, {var, 1, '_'}), [],
-                                  [{atom, 1, ok}]}]} || {F, A} <- Exports],
-    {ok, Module, Code} = compile:forms(Forms, [r23]),
-    {module, Module} = rpc:call(Node, code, load_binary, [Module, "", Code]).
 
 failure_test(_, K) ->
     K ! {load, wrong, term_to_binary({query, [{[], <<"no term">>}]})},

@@ -482,7 +482,7 @@ static void test_gap(void **state)
     start_node(t);
     int64_t before = number_in(path, TICKS_SQL);
     wait_for(path, TICKS_SQL, before + 3);
-    wait_for(path, "SELECT count(*) FROM fact WHERE key = 'limits'", 2);
+    wait_for(path, "SELECT count(*) FROM fact WHERE key = 'cpus'", 2);
     kill(r.pid, SIGINT);
     run_wait(&r, LIMIT_MS);
     assert_int_equal(r.exit_code, 0);
@@ -492,7 +492,7 @@ static void test_gap(void **state)
     expect_number(
         path,
         "SELECT count(*) FROM tick, gap WHERE tick.id = from_tick + 1 AND interval_us IS NULL", 1);
-    expect_number(path, "SELECT count(*) > 1 FROM fact WHERE key = 'limits'", 1);
+    expect_number(path, "SELECT count(*) > 1 FROM fact WHERE key = 'cpus'", 1);
 }
 
 /* The recorder that the command runs ends with code 1, and its file is whole. */

@@ -19,4 +19,3 @@ AskServer = fun(Name, Function, Else) ->
         _:_ -> Else
     end
 end,
-CodeMode = fun() -> AskServer(code_server, fun code:get_mode/0, undefined) end,

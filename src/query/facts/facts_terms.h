@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What `facts` asks, what the node has said, and the answer. Pure: no clock, no connection. */
+#ifndef BEAMTOP_QUERY_FACTS_TERMS_H
+#define BEAMTOP_QUERY_FACTS_TERMS_H
+
+#include "beamtop/base/buf.h"
+#include "beamtop/etf/cursor.h"
+#include "query/native/run.h"
+
+/* Values, as the node sent them; those of one ask in the order of its calls. */
+enum facts_term {
+    FACTS_BUSY_LIMIT,
+    FACTS_CONTROLLERS,
+    FACTS_HIDDEN,
+    FACTS_WORD_BYTES,
+    FACTS_HANDLERS,
+    FACTS_ELIXIR,
+    FACTS_QUEUES,
+    FACTS_PROCESSES,
+    FACTS_SYNC,
+    FACTS_DISCARD,
+    FACTS_MODES,
+    FACTS_ADAPTER, /* empty: no module can be a repository */
+    FACTS_LOADED,
+    FACTS_MODULES,
+    FACTS_ATTRIBUTES,
+    FACTS_TABLES,
+    FACTS_SPREAD,
+    FACTS_SIZES,
+    FACTS_SPREAD_SIZES,
+    FACTS_NAMES,
+    FACTS_OWNERS,
+    FACTS_REGISTERED,
+    FACTS_RUN_QUEUES,
+    FACTS_FILES,
+    FACTS_THREADS, /* from here on kept: they are so as long as the VM lives */
+    FACTS_GROUP,
+    FACTS_KINDS,
+    FACTS_TERMS
+};
+
+struct facts_read {
+    struct buf kept[FACTS_TERMS]; /* empty: not asked, or it failed */
+    enum facts_term out;          /* the first of the last ask */
+    unsigned looks;               /* for a dirty I/O scheduler without work */
+    int64_t mono_ns;
+};
+
+void facts_init(struct facts_read *f);
+void facts_begin(struct facts_read *f); /* a question */
+void facts_clear(struct facts_read *f);
+
+/* Of a run whose `own` is a struct facts_read. */
+#define FACTS_STEPS 17
+extern const struct run_step facts_steps[FACTS_STEPS];
+
+/* {facts, MonoNs, #{Key => Value}} */
+void facts_build(struct builder *b, const struct facts_read *f);
+
+/* ---- what the parts share */
+
+/* The values of the next ask are these, from the first on. */
+void facts_expect(struct facts_read *f, enum facts_term first);
+struct slice facts_kept(const struct facts_read *f, enum facts_term term);
+/* Elements of a list, `most` at most; 0: it is empty, of single bytes, or something else. */
+size_t facts_list(const struct facts_read *f, enum facts_term term, struct slice *out, size_t most);
+/* The value in {Tag, Value}; len 0: another term. */
+struct slice facts_value(struct slice term, const char *tag);
+bool facts_is(struct slice term, enum etf_kind kind);
+void facts_build_pair(struct builder *b, const char *key, struct slice term);
+void facts_build_list(struct builder *b, const struct slice *terms, size_t n);
+/* lists:zipwith(fun Module:Function/2, Terms, [Second, …]); second: as text. */
+void facts_add_zip(struct run_calls *calls, const char *module, const char *function,
+                   const struct slice *terms, size_t n, const char *second);
+
+/* A call whose arguments are text, or a term, which is freed. */
+struct facts_call {
+    const char *module, *function;
+    unsigned arity;
+    const char *text;
+    struct builder *term;
+};
+/* Arguments of lists:foldl/3 that calls it with what the inner ones, 4 at most, return. */
+struct builder *facts_compose(const char *module, const char *function, unsigned arity,
+                              const struct facts_call *inner, size_t n);
+
+/* ---- facts_tables.c, facts_cpus.c */
+
+bool facts_ask_tables(void *own, struct run_calls *calls);
+bool facts_ask_spread(void *own, struct run_calls *calls);
+bool facts_ask_sizes(void *own, struct run_calls *calls);
+bool facts_ask_spread_sizes(void *own, struct run_calls *calls);
+bool facts_ask_rows(void *own, struct run_calls *calls);
+bool facts_ask_owners(void *own, struct run_calls *calls);
+void facts_build_tables(struct builder *b, const struct facts_read *f);
+
+bool facts_ask_idle(void *own, struct run_calls *calls);
+bool facts_ask_threads(void *own, struct run_calls *calls);
+bool facts_ask_kinds(void *own, struct run_calls *calls);
+bool facts_ask_files(void *own, struct run_calls *calls);
+void facts_build_cpus(struct builder *b, const struct facts_read *f);
+
+#endif
