@@ -60,7 +60,7 @@ static bool is_scheduler(struct slice name)
 
 static struct slice text_of_file(struct slice value)
 {
-    struct cursor c = values_cursor(facts_value(value, "ok"));
+    struct cursor c = values_cursor(values_of_pair(value, "ok"));
     struct slice text;
     return cursor_binary(&c, &text) ? text : (struct slice){0};
 }
@@ -106,7 +106,7 @@ bool facts_ask_threads(void *own, struct run_calls *calls)
 /* Of all threads; none where there is no such directory, not on Linux. */
 static size_t read_threads(const struct facts_read *f, int64_t out[THREADS_MOST])
 {
-    struct cursor c = values_cursor(facts_value(facts_kept(f, FACTS_THREADS), "ok"));
+    struct cursor c = values_cursor(values_of_pair(facts_kept(f, FACTS_THREADS), "ok"));
     struct cursor_list list;
     struct slice name;
     size_t n = 0;

@@ -5,6 +5,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
 #include "facts_terms.h"
+#include "query/native/args.h"
 #include "query/native/values.h"
 #include "query/who/who_terms.h"
 
@@ -82,7 +83,7 @@ static bool ask_item(struct facts_read *f, struct run_calls *calls, enum facts_t
         if (tables[i].is_spread == spread)
             terms[n++] = tables[i].term;
     facts_expect(f, term);
-    facts_add_zip(calls, "ets", "info", terms, n, item);
+    run_add(calls, "lists", "zipwith", args_of_zip("ets", "info", terms, n, item));
     calls->most_us = TABLES_US;
     free(terms);
     free(tables);
@@ -138,8 +139,8 @@ bool facts_ask_rows(void *own, struct run_calls *calls)
     facts_expect(own, FACTS_NAMES);
     for (size_t i = 0; i < n; i++)
         terms[i] = largest[i].term;
-    facts_add_zip(calls, "ets", "info", terms, n, "name");
-    facts_add_zip(calls, "ets", "info", terms, n, "owner");
+    run_add(calls, "lists", "zipwith", args_of_zip("ets", "info", terms, n, "name"));
+    run_add(calls, "lists", "zipwith", args_of_zip("ets", "info", terms, n, "owner"));
     return n > 0;
 }
 
@@ -149,7 +150,8 @@ bool facts_ask_owners(void *own, struct run_calls *calls)
     struct slice owners[ROWS];
     const size_t n = facts_list(own, FACTS_OWNERS, owners, ROWS);
     facts_expect(own, FACTS_REGISTERED);
-    facts_add_zip(calls, "erlang", "process_info", owners, n, "registered_name");
+    run_add(calls, "lists", "zipwith",
+            args_of_zip("erlang", "process_info", owners, n, "registered_name"));
     return n > 0;
 }
 
@@ -171,7 +173,7 @@ void facts_build_tables(struct builder *b, const struct facts_read *f)
     build_atom(b, "tables");
     build_list(b, n);
     for (size_t i = 0; i < n; i++) {
-        const struct slice name = facts_value(registered[i], "registered_name");
+        const struct slice name = values_of_pair(registered[i], "registered_name");
         const struct slice owner = facts_is(name, ETF_KIND_ATOM) ? name : owners[i];
         build_map(b, 3);
         facts_build_pair(b, "name", facts_is(names[i], ETF_KIND_ATOM) ? names[i] : nothing);

@@ -12,7 +12,6 @@
 #define REPOSITORIES 200
 #define TABLES_MS 500
 #define FILES_MS 1000
-#define CLIENTS "beamtop" /* what the names of beamtops' nodes begin with */
 #define MODULES_MOST 100000
 #define MODULES_US 10000 /* of a large system's */
 
@@ -40,14 +39,6 @@ size_t facts_list(const struct facts_read *f, enum facts_term term, struct slice
     return n;
 }
 
-struct slice facts_value(struct slice term, const char *tag)
-{
-    struct slice parts[2];
-    if (values_read_tuple(term, 2, parts, 2) && who_term_is(parts[0], tag))
-        return parts[1];
-    return (struct slice){0};
-}
-
 bool facts_is(struct slice term, enum etf_kind kind)
 {
     const struct cursor c = values_cursor(term);
@@ -72,21 +63,6 @@ void facts_build_list(struct builder *b, const struct slice *terms, size_t n)
     for (size_t i = 0; i < n; i++)
         values_build(b, terms[i]);
     build_nil(b);
-}
-
-void facts_add_zip(struct run_calls *calls, const char *module, const char *function,
-                   const struct slice *terms, size_t n, const char *second)
-{
-    struct builder *b = builder_new();
-    build_list(b, 3);
-    build_export(b, module, function, 2);
-    facts_build_list(b, terms, n);
-    begin_list(b, n);
-    for (size_t i = 0; i < n; i++)
-        args_build_text(b, second);
-    build_nil(b);
-    build_nil(b);
-    run_add(calls, "lists", "zipwith", b);
 }
 
 struct builder *facts_compose(const char *module, const char *function, unsigned arity,
@@ -219,7 +195,7 @@ static bool ask_modes(void *own, struct run_calls *calls)
         keys[i].s = (const char *)builder_bytes(made[i], &keys[i].len) + 1; /* the version */
         keys[i].len--;
     }
-    facts_add_zip(calls, "persistent_term", "get", keys, n, "undefined");
+    run_add(calls, "lists", "zipwith", args_of_zip("persistent_term", "get", keys, n, "undefined"));
     for (size_t i = 0; i < n; i++)
         builder_free(made[i]);
     return n > 0;
@@ -250,14 +226,14 @@ static void build_elixir(struct builder *b, const struct facts_read *f)
 {
     struct buf version;
     buf_init(&version, 0);
-    if (values_put_chars(&version, facts_value(facts_kept(f, FACTS_ELIXIR), "ok"))) {
+    if (values_put_chars(&version, values_of_pair(facts_kept(f, FACTS_ELIXIR), "ok"))) {
         build_map(b, 3);
         build_atom(b, "version");
         build_binary(b, version.data, version.len);
         facts_build_pair(b, "sync_threshold",
-                         keep_plain(facts_value(facts_kept(f, FACTS_SYNC), "ok")));
+                         keep_plain(values_of_pair(facts_kept(f, FACTS_SYNC), "ok")));
         facts_build_pair(b, "discard_threshold",
-                         keep_plain(facts_value(facts_kept(f, FACTS_DISCARD), "ok")));
+                         keep_plain(values_of_pair(facts_kept(f, FACTS_DISCARD), "ok")));
     } else {
         build_atom(b, "undefined");
     }
@@ -284,46 +260,11 @@ static void build_logger(struct builder *b, const struct facts_read *f)
 
 /* ---- distribution */
 
-struct connections {
-    struct slice nodes[CONNECTIONS], ports[CONNECTIONS];
-    size_t n;
-};
-
-static bool is_client(const struct facts_read *f, struct slice node)
-{
-    struct cursor c = values_cursor(facts_kept(f, FACTS_HIDDEN));
-    struct cursor_list list;
-    struct slice name;
-    if (slice_begins(node, CLIENTS) && cursor_list(&c, &list))
-        for (size_t i = 0; i < list.count && cursor_atom(&c, &name); i++)
-            if (slice_equal(name, node))
-                return true;
-    return false;
-}
-
-/* [{Node, Port}], without beamtops; the controller of a node may also be a process (TLS). */
-static void read_connections(const struct facts_read *f, struct connections *out)
-{
-    struct cursor c = values_cursor(facts_kept(f, FACTS_CONTROLLERS));
-    struct cursor_list list;
-    struct slice pair, parts[2];
-    out->n = 0;
-    if (!cursor_list(&c, &list))
-        return;
-    for (size_t i = 0; i < list.count && out->n < CONNECTIONS && cursor_raw(&c, &pair); i++)
-        if (values_read_tuple(pair, 2, parts, 2) && facts_is(parts[0], ETF_KIND_ATOM) &&
-            facts_is(parts[1], ETF_KIND_PORT) && !is_client(f, who_atom_of(parts[0]))) {
-            out->nodes[out->n] = parts[0];
-            out->ports[out->n++] = parts[1];
-        }
-}
-
 static bool ask_base(void *own, struct run_calls *calls)
 {
     facts_expect(own, FACTS_BUSY_LIMIT);
     run_add_text(calls, "erlang", "system_info", "[dist_buf_busy_limit]");
     run_add_text(calls, "erlang", "system_info", "[dist_ctrl]");
-    run_add_text(calls, "erlang", "nodes", "[hidden]");
     run_add_text(calls, "erlang", "system_info", "[wordsize]");
     return true;
 }
@@ -332,12 +273,12 @@ static bool ask_base(void *own, struct run_calls *calls)
 static bool ask_states(void *own, struct run_calls *calls)
 {
     struct facts_read *f = own;
-    struct connections all;
+    struct slice nodes[CONNECTIONS], ports[CONNECTIONS];
+    const size_t n = values_read_ports(facts_kept(f, FACTS_CONTROLLERS), nodes, ports, CONNECTIONS);
     facts_expect(f, FACTS_QUEUES);
-    read_connections(f, &all);
-    facts_add_zip(calls, "erlang", "port_info", all.ports, all.n, "queue_size");
+    run_add(calls, "lists", "zipwith", args_of_zip("erlang", "port_info", ports, n, "queue_size"));
     add_whereis(f, calls);
-    if (facts_value(facts_kept(f, FACTS_ELIXIR), "ok").len > 0) {
+    if (values_of_pair(facts_kept(f, FACTS_ELIXIR), "ok").len > 0) {
         run_add_text(calls, "application", "get_env", "[logger,sync_threshold]");
         run_add_text(calls, "application", "get_env", "[logger,discard_threshold]");
     }
@@ -346,22 +287,21 @@ static bool ask_states(void *own, struct run_calls *calls)
 
 static void build_distribution(struct builder *b, const struct facts_read *f)
 {
-    struct connections all;
-    struct slice queues[CONNECTIONS] = {{0}};
+    struct slice nodes[CONNECTIONS], ports[CONNECTIONS], queues[CONNECTIONS] = {{0}};
+    const size_t n = values_read_ports(facts_kept(f, FACTS_CONTROLLERS), nodes, ports, CONNECTIONS);
     if (f->kept[FACTS_CONTROLLERS].len == 0) {
         build_atom(b, "undefined");
         return;
     }
     (void)facts_list(f, FACTS_QUEUES, queues, CONNECTIONS);
-    read_connections(f, &all);
     build_map(b, 2);
     facts_build_pair(b, "busy_limit_bytes", keep_plain(facts_kept(f, FACTS_BUSY_LIMIT)));
     build_atom(b, "nodes");
-    begin_list(b, all.n);
-    for (size_t i = 0; i < all.n; i++) {
+    begin_list(b, n);
+    for (size_t i = 0; i < n; i++) {
         build_map(b, 2);
-        facts_build_pair(b, "node", all.nodes[i]);
-        facts_build_pair(b, "queue_bytes", keep_plain(facts_value(queues[i], "queue_size")));
+        facts_build_pair(b, "node", nodes[i]);
+        facts_build_pair(b, "queue_bytes", keep_plain(values_of_pair(queues[i], "queue_size")));
     }
     build_nil(b);
 }
@@ -422,7 +362,8 @@ static bool ask_attributes(void *own, struct run_calls *calls)
     struct slice modules[REPOSITORIES];
     const size_t n = facts_list(own, FACTS_MODULES, modules, REPOSITORIES);
     facts_expect(own, FACTS_ATTRIBUTES);
-    facts_add_zip(calls, "erlang", "get_module_info", modules, n, "attributes");
+    run_add(calls, "lists", "zipwith",
+            args_of_zip("erlang", "get_module_info", modules, n, "attributes"));
     return n > 0;
 }
 
@@ -435,7 +376,7 @@ static bool is_repository(struct slice attributes)
     if (!cursor_list(&c, &list) || list.string)
         return false;
     for (size_t i = 0; i < list.count && cursor_raw(&c, &each); i++) {
-        struct cursor behaviours = values_cursor(facts_value(each, "behaviour"));
+        struct cursor behaviours = values_cursor(values_of_pair(each, "behaviour"));
         if (!cursor_list(&behaviours, &of) || of.string)
             continue;
         for (size_t k = 0; k < of.count && cursor_raw(&behaviours, &name); k++)

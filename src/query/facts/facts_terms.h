@@ -11,7 +11,6 @@
 enum facts_term {
     FACTS_BUSY_LIMIT,
     FACTS_CONTROLLERS,
-    FACTS_HIDDEN,
     FACTS_WORD_BYTES,
     FACTS_HANDLERS,
     FACTS_ELIXIR,
@@ -64,14 +63,9 @@ void facts_expect(struct facts_read *f, enum facts_term first);
 struct slice facts_kept(const struct facts_read *f, enum facts_term term);
 /* Elements of a list, `most` at most; 0: it is empty, of single bytes, or something else. */
 size_t facts_list(const struct facts_read *f, enum facts_term term, struct slice *out, size_t most);
-/* The value in {Tag, Value}; len 0: another term. */
-struct slice facts_value(struct slice term, const char *tag);
 bool facts_is(struct slice term, enum etf_kind kind);
 void facts_build_pair(struct builder *b, const char *key, struct slice term);
 void facts_build_list(struct builder *b, const struct slice *terms, size_t n);
-/* lists:zipwith(fun Module:Function/2, Terms, [Second, …]); second: as text. */
-void facts_add_zip(struct run_calls *calls, const char *module, const char *function,
-                   const struct slice *terms, size_t n, const char *second);
 
 /* A call whose arguments are text, or a term, which is freed. */
 struct facts_call {

@@ -67,7 +67,7 @@ static void take_parents(void *own, const struct slice *values, size_t n)
     if (!values || !leaders_read_each(a, values[0], each))
         return;
     for (size_t i = 0; i < a->n_out; i++) {
-        add_near(a, i, leaders_value(each[i], "parent"));
+        add_near(a, i, values_of_pair(each[i], "parent"));
         a->out[i]->is_spawned = a->n_near[i] > 0;
     }
 }
@@ -99,7 +99,7 @@ static void take_links(void *own, const struct slice *values, size_t n)
     if (!values || !leaders_read_each(a, values[0], each))
         return;
     for (size_t i = 0; i < a->n_out; i++)
-        a->n_near[i] += leaders_read_pids(leaders_value(each[i], "links"), conn_peer_node(a->conn),
+        a->n_near[i] += leaders_read_pids(values_of_pair(each[i], "links"), conn_peer_node(a->conn),
                                           &a->near[i][a->n_near[i]], NEAR_MOST);
 }
 
@@ -124,7 +124,7 @@ static void take_names(void *own, const struct slice *values, size_t n)
         if (!values_read_list(values[i], each, a->n_near[i]))
             continue;
         for (size_t k = 0; k < a->n_near[i] && !l->has_near; k++)
-            if (leaders_value(each[k], "registered_name").len > 0) {
+            if (values_of_pair(each[k], "registered_name").len > 0) {
                 l->has_near = true;
                 l->near = a->near[i][k];
                 l->is_spawned &= k == 0;
@@ -153,7 +153,7 @@ static void take_callers(void *own, const struct slice *values, size_t n)
     (void)n;
     const bool ok = values && leaders_read_each(a, values[0], each);
     for (size_t i = 0; ok && i < a->n_out; i++)
-        if (leaders_is_in(leaders_value(each[i], "current_function"), "gen", "do_call") &&
+        if (leaders_is_in(values_of_pair(each[i], "current_function"), "gen", "do_call") &&
             a->out[i]->beside_bytes < NEAR_BYTES)
             a->out[kept++] = a->out[i];
     a->n_out = kept;
@@ -199,35 +199,17 @@ static void take_called(void *own, const struct slice *values, size_t n)
         return;
     for (size_t i = 0; i < a->n_out && a->answer.n_calls < LEADERS_LONGEST; i++) {
         struct leader_call call = {.caller = a->out[i]};
-        if (read_called(a, leaders_value(each[i], "monitors"), &call))
+        if (read_called(a, values_of_pair(each[i], "monitors"), &call))
             a->answer.calls[a->answer.n_calls++] = call;
     }
 }
 
 /* ---- senders to other nodes */
 
-static struct cursor connections_of(const struct leaders_ask *a)
-{
-    return values_cursor((struct slice){(const char *)a->connections.data, a->connections.len});
-}
-
-/* The connections that have a port, but those to beamtops; one by TLS has a process. */
 static size_t read_ports(const struct leaders_ask *a, struct slice *nodes, struct slice *ports)
 {
-    struct cursor c = connections_of(a), row, name;
-    struct cursor_list list;
-    struct slice text;
-    size_t n = 0;
-    if (a->connections.len == 0 || !cursor_list(&c, &list) || list.string)
-        return 0;
-    for (size_t i = 0; i < list.count && n < PORTS_MOST && cursor_apart(&c, &row); i++) {
-        if (!cursor_tuple_of(&row, 2) || !cursor_raw(&row, &nodes[n]) ||
-            cursor_kind(&row) != ETF_KIND_PORT || !cursor_raw(&row, &ports[n]))
-            continue;
-        name = values_cursor(nodes[n]);
-        n += cursor_atom(&name, &text) && !slice_begins(text, "beamtop");
-    }
-    return n;
+    const struct slice connections = {(const char *)a->connections.data, a->connections.len};
+    return values_read_ports(connections, nodes, ports, PORTS_MOST);
 }
 
 static bool ask_queues(void *own, struct run_calls *calls)
@@ -237,7 +219,8 @@ static bool ask_queues(void *own, struct run_calls *calls)
     const size_t n = read_ports(a, nodes, ports);
     a->is_congested = false;
     if (n > 0)
-        run_add(calls, "lists", "zipwith", leaders_port_infos(ports, n, "queue_size"));
+        run_add(calls, "lists", "zipwith",
+                args_of_zip("erlang", "port_info", ports, n, "queue_size"));
     return n > 0;
 }
 
@@ -267,7 +250,7 @@ static void take_queues(void *own, const struct slice *values, size_t n)
     if (!values || !values_read_list(values[0], each, n_ports))
         return;
     for (size_t i = 0; i < n_ports; i++) {
-        const struct slice size = leaders_value(each[i], "queue_size");
+        const struct slice size = values_of_pair(each[i], "queue_size");
         if (size.len > 0 && values_read_integer(size, &bytes) && bytes > 0)
             nodes[kept++] = nodes[i];
     }
@@ -306,7 +289,7 @@ static void take_statuses(void *own, const struct slice *values, size_t n)
     if (values[0].len == 0 || !cursor_list(&c, &list) || list.count != a->n_out)
         list.count = 0;
     for (size_t i = 0; i < list.count && cursor_raw(&c, &pair); i++)
-        if (who_term_is(leaders_value(pair, "status"), "suspended"))
+        if (who_term_is(values_of_pair(pair, "status"), "suspended"))
             a->out[kept++] = a->out[i];
     a->n_out = kept;
 }
@@ -335,7 +318,7 @@ static void take_suspended(void *own, const struct slice *values, size_t n)
     if (values[0].len == 0 || !cursor_list(&c, &list) || list.count != a->n_out)
         return;
     for (size_t i = 0; i < list.count && cursor_raw(&c, &pair); i++)
-        if (leaders_is_sending(leaders_value(pair, "current_function"))) {
+        if (leaders_is_sending(values_of_pair(pair, "current_function"))) {
             if (to->suspended < LEADERS_SENDERS)
                 held[to->suspended] = a->out[i]->pid;
             to->suspended++;

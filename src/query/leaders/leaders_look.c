@@ -94,7 +94,7 @@ static void take_asleep(void *own, const struct slice *values, size_t n)
         buf_put(&a->connections, values[0].s, values[0].len);
     const bool ok = values && n == 2 && leaders_read_each(a, values[1], each);
     for (size_t i = 0; ok && i < a->n_out && a->n_asleep < ASLEEP_MOST; i++)
-        if (leaders_is_asleep(leaders_value(each[i], "current_function")))
+        if (leaders_is_asleep(values_of_pair(each[i], "current_function")))
             a->asleep[a->n_asleep++] = a->out[i];
     choose_longest(a);
 }

@@ -30,23 +30,6 @@ struct builder *leaders_infos(const char *node, struct leader *const *of, size_t
     return b;
 }
 
-struct builder *leaders_port_infos(const struct slice *ports, size_t n, const char *item)
-{
-    struct builder *b = builder_new();
-    build_list(b, 3);
-    build_export(b, "erlang", "port_info", 2);
-    build_list(b, n);
-    for (size_t i = 0; i < n; i++)
-        values_build(b, ports[i]);
-    build_nil(b);
-    build_list(b, n);
-    for (size_t i = 0; i < n; i++)
-        build_atom(b, item);
-    build_nil(b);
-    build_nil(b);
-    return b;
-}
-
 /* foldl(fun erlang:apply/2, [Pid, [Item]], [fun erlang:process_info/2, fun
  * erts_debug:flat_size/1]): what the first returns, a list of one, is what the second is given. */
 struct builder *leaders_words(const char *node, const struct etf_pid *pid, const char *item)
@@ -113,15 +96,6 @@ void leaders_take_moment(struct leaders_waits *sums, struct slice value)
     }
 }
 
-struct slice leaders_value(struct slice pair, const char *key)
-{
-    struct cursor c = values_cursor(pair);
-    struct slice value = {0};
-    if (cursor_kind(&c) == ETF_KIND_TUPLE && cursor_tuple_of(&c, 2) && cursor_atom_is(&c, key))
-        cursor_raw(&c, &value);
-    return value;
-}
-
 bool leaders_is_in(struct slice mfa, const char *module, const char *function)
 {
     struct cursor c = values_cursor(mfa);
@@ -173,7 +147,7 @@ void leaders_take_look(struct leader *l, struct slice infos)
 
 int64_t leaders_minor_gcs(struct slice pair)
 {
-    return values_find_integer(leaders_value(pair, "garbage_collection"), "minor_gcs");
+    return values_find_integer(values_of_pair(pair, "garbage_collection"), "minor_gcs");
 }
 
 /* Words of the pair; of each element with its place in the list: a pid of the node has none beside,
@@ -221,7 +195,7 @@ static size_t read_held(struct slice list, struct held **out)
 void leaders_take_binaries(struct leader *l, struct slice pair)
 {
     struct held *held;
-    const size_t n = read_held(leaders_value(pair, "binary"), &held);
+    const size_t n = read_held(values_of_pair(pair, "binary"), &held);
     if (n > 0)
         qsort(held, n, sizeof *held, order_held);
     l->binaries = l->distinct_bytes = 0;

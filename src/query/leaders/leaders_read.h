@@ -14,9 +14,6 @@ struct builder *leaders_infos(const char *node, struct leader *const *of, size_t
 /* Arguments of lists:foldl/3: how many words that item of a process is, without sending it. */
 struct builder *leaders_words(const char *node, const struct etf_pid *pid, const char *item);
 
-/* Arguments of lists:zipwith/3: port_info/2 of each; terms. */
-struct builder *leaders_port_infos(const struct slice *ports, size_t n, const char *item);
-
 /* Where a process is that works: 1 it runs or is ready to, 2 it waits for the logger, 3 it waits in
  * another call. Arguments of lists:foldl/3, whose value is a list of these. */
 struct builder *leaders_moment(const char *node, struct leader *const *of, size_t n);
@@ -25,8 +22,6 @@ struct leaders_waits {
 };
 void leaders_take_moment(struct leaders_waits *sums, struct slice value);
 
-/* The value of {Key, Value}; empty: it is another term, such as `undefined` of one that ended. */
-struct slice leaders_value(struct slice pair, const char *key);
 /* {M,F,A} is that function; module or name NULL: any. */
 bool leaders_is_in(struct slice mfa, const char *module, const char *function);
 /* It hibernates, or was suspended (sys:suspend/1). */

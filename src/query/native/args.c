@@ -44,6 +44,26 @@ struct builder *args_of_infos(const char *node, const struct etf_pid *pids, size
     return b;
 }
 
+struct builder *args_of_zip(const char *module, const char *function, const struct slice *terms,
+                            size_t n, const char *second)
+{
+    struct builder *b = builder_new();
+    build_list(b, 3);
+    build_export(b, module, function, 2);
+    if (n > 0)
+        build_list(b, n);
+    for (size_t i = 0; i < n; i++)
+        build_raw(b, (const uint8_t *)terms[i].s, terms[i].len);
+    build_nil(b);
+    if (n > 0)
+        build_list(b, n);
+    for (size_t i = 0; i < n; i++)
+        args_build_text(b, second);
+    build_nil(b);
+    build_nil(b);
+    return b;
+}
+
 static void build_fun(struct builder *b, const struct args_fun *f)
 {
     build_export(b, f->module, f->function, f->arity);

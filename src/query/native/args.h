@@ -3,6 +3,7 @@
 #ifndef BEAMTOP_QUERY_ARGS_H
 #define BEAMTOP_QUERY_ARGS_H
 
+#include "beamtop/base/slice.h"
 #include "beamtop/etf/build.h"
 
 /* Appends a term of the program's own text, which parses. */
@@ -13,6 +14,11 @@ struct builder *args_of_info(const char *node, const struct etf_pid *pid, const 
 /* Those of lists:zipwith/3 that reads the items, a term, of each: n > 0 or not. */
 struct builder *args_of_infos(const char *node, const struct etf_pid *pids, size_t n,
                               const struct builder *items);
+
+/* Those of lists:zipwith/3 that calls Module:Function(Term, Second) of each term; second: as text.
+ */
+struct builder *args_of_zip(const char *module, const char *function, const struct slice *terms,
+                            size_t n, const char *second);
 
 struct args_fun {
     const char *module, *function;

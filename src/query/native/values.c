@@ -44,6 +44,34 @@ bool values_read_integer(struct slice term, int64_t *out)
     return cursor_int64(&c, out);
 }
 
+struct slice values_of_pair(struct slice pair, const char *key)
+{
+    struct cursor c = values_cursor(pair);
+    struct slice value = {0};
+    if (cursor_kind(&c) == ETF_KIND_TUPLE && cursor_tuple_of(&c, 2) && cursor_atom_is(&c, key))
+        cursor_raw(&c, &value);
+    return value;
+}
+
+size_t values_read_ports(struct slice controllers, struct slice *nodes, struct slice *ports,
+                         size_t most)
+{
+    struct cursor c = values_cursor(controllers), row, name;
+    struct cursor_list list;
+    struct slice text;
+    size_t n = 0;
+    if (!cursor_list(&c, &list) || list.string)
+        return 0;
+    for (size_t i = 0; i < list.count && n < most && cursor_apart(&c, &row); i++) {
+        if (!cursor_tuple_of(&row, 2) || !cursor_raw(&row, &nodes[n]) ||
+            cursor_kind(&row) != ETF_KIND_PORT || !cursor_raw(&row, &ports[n]))
+            continue;
+        name = values_cursor(nodes[n]);
+        n += cursor_atom(&name, &text) && !slice_begins(text, "beamtop");
+    }
+    return n;
+}
+
 struct slice values_find(struct slice list, const char *key)
 {
     struct cursor c = values_cursor(list);

@@ -19,6 +19,12 @@ bool values_read_list(struct slice term, struct slice *out, size_t n);
 /* The first n elements of a tuple of `arity`. */
 bool values_read_tuple(struct slice term, size_t arity, struct slice *out, size_t n);
 bool values_read_integer(struct slice term, int64_t *out);
+/* The value of {Key, Value}; len 0: it is another term. */
+struct slice values_of_pair(struct slice pair, const char *key);
+/* Of [{Node, Port}], of system_info(dist_ctrl), the first `most`, but those to beamtops; a
+ * connection by TLS has a process, and is left out. */
+size_t values_read_ports(struct slice controllers, struct slice *nodes, struct slice *ports,
+                         size_t most);
 /* The value of a key in a list of pairs, such as process_info/2 gives; len 0: it is not there. */
 struct slice values_find(struct slice list, const char *key);
 /* The same of an integer of VALUES_MOST at most; else -1. */

@@ -155,7 +155,7 @@ static void expect_asked(enum step step, const char *part)
     "[" HANDLER("default", "logger_std_h", OTPS) "," HANDLER("own", "some_module", OTHER) "]"
 
 static const struct said whole = {{
-    [BASE] = {"1048576", "controllers", "[beamtop1@h]", "8"},
+    [BASE] = {"1048576", "controllers", "8"},
     [LOGGER] = {CONFIGS, "{ok,\"1.14.0\"}"},
     [STATES] = {"[{queue_size,12}]", "[<0.5.0>,undefined,undefined,undefined,undefined,<0.6.0>]",
                 "{ok,20}", "undefined"},
