@@ -98,6 +98,16 @@ static uint16_t epmd_port;
         "= "                                                                                       \
         "Tables, Most = lists:max(Words) * erlang:system_info(wordsize), ok."
 
+/* Scheduler 2 compares two terms for seconds: who waits for all of them is late. The other one
+ * wakes up again and again, and takes what was queued there. */
+#define BUSY                                                                                       \
+    "Awake = fun A(N) -> receive after 1 -> N > 0 andalso A(N - 1) end end, spawn_opt(fun() -> "   \
+    "Awake(15000) end, [{scheduler, 1}]), spawn_opt(fun() -> Twice = fun() -> "                    \
+    "lists:foldl(fun(_, X) -> {X, X} end, x, lists:seq(1, 27)) end, Twice() =:= Twice() end, "     \
+    "[{scheduler, 2}]), ok."
+#define WITHOUT_TABLES                                                                             \
+    "{facts, _, #{logger := #{}, distribution := #{}, ets := undefined}} = F, ok."
+
 /* A configuration above the heap of an ask, and more tables than are looked at. */
 #define LARGE                                                                                      \
     "ok = logger:add_handler(large, facts_own, #{config => #{large => lists:seq(1, 2000000)}}), "  \
@@ -213,6 +223,17 @@ static void expect_facts(struct asked *a, struct node *n, const char *checks)
     buf_clear(&expression);
 }
 
+static void await_facts(struct asked *a, const char *words)
+{
+    for (int i = 0; i < 600; i++) {
+        assert_true(ask_facts(a, ASK_MS));
+        if (strstr(buf_cstr(&a->answer), words))
+            return;
+        probe_run(&a->probe, 100);
+    }
+    fail_msg("%s is not in %s", words, buf_cstr(&a->answer));
+}
+
 /* It is late while the node stands still, and is asked again when what was asked has ended. */
 static void expect_late(struct asked *a, struct node *n)
 {
@@ -231,8 +252,11 @@ static void start_node(struct node *n, const char *root, const char *kind, const
 {
     char name[80];
     snprintf(name, sizeof name, "%s%s_%ld@127.0.0.1", kind, release, (long)getpid());
-    const struct node_options o = {
-        .root = root, .name = name, .long_name = true, .epmd_port = epmd_port};
+    const struct node_options o = {.root = root,
+                                   .name = name,
+                                   .long_name = true,
+                                   .epmd_port = epmd_port,
+                                   .flags = {"+S", "2:2"}};
     assert_int_equal(node_start(n, &o), 0);
 }
 
@@ -257,6 +281,9 @@ static void test_release(void **state)
     expect_facts(&a, &n, AFTER);
     expect_late(&a, &n);
     expect_facts(&a, &n, AFTER);
+    node_expect(&n, BUSY, "ok");
+    expect_facts(&a, &n, WITHOUT_TABLES);
+    await_facts(&a, "#{name => facts_table");
     node_expect(&n, LARGE, "ok");
     expect_facts(&a, &n, LARGELY);
     assert_false(a.has_keeper);

@@ -23,6 +23,7 @@ struct run {
     struct run_calls calls; /* of the ask that is out */
     uint64_t due_ms;
     run_fn *fn; /* NULL: nothing runs */
+    bool waits; /* for an ask of a step that waits */
     void *own;
     int64_t clock_ns;
     double us;
@@ -62,7 +63,7 @@ static void go_on(struct run *r);
 static void end_run(struct run *r, const struct error *err)
 {
     run_fn *fn = r->fn;
-    r->fn = NULL;
+    run_cancel(r);
     clear_calls(&r->calls);
     if (fn)
         fn(r->own, err);
@@ -101,6 +102,16 @@ static void on_step(void *arg, const struct native_answer *answer)
     go_on(r);
 }
 
+/* One that is late ends later, and is not heard then. */
+static void on_wait(void *arg, const struct native_answer *answer)
+{
+    struct run *r = arg;
+    if (r->waits) {
+        r->waits = false;
+        on_step(r, answer);
+    }
+}
+
 /* ---- asks */
 
 static int ask_step(struct run *r, const struct run_step *step, struct error *err)
@@ -112,8 +123,9 @@ static int ask_step(struct run *r, const struct run_step *step, struct error *er
     const unsigned waits = step->waits_ms > 0 && step->waits_ms < left ? step->waits_ms : left;
     r->calls.steps[0] = r->calls.steps[r->calls.n + 1] = clock;
     native_batch_init(&call, r->calls.steps, r->calls.n + 2, false);
-    const int rc =
-        native_ask(r->native, r->place + (step->waits_ms > 0), &call, now, waits, on_step, r, err);
+    call.patient = r->waits = step->waits_ms > 0;
+    const int rc = native_ask(r->native, r->place + r->waits, &call, now, waits,
+                              r->waits ? on_wait : on_step, r, err);
     native_call_clear(&call);
     query_arm(r->query);
     return rc;
@@ -164,6 +176,7 @@ int run_begin(struct run *r, const struct run_step *steps, size_t n, uint64_t du
 void run_cancel(struct run *r)
 {
     r->fn = NULL;
+    r->waits = false;
 }
 
 int64_t run_clock_ns(const struct run *r)
