@@ -57,14 +57,6 @@ static void begin_list(struct builder *b, size_t n)
         build_list(b, n);
 }
 
-void facts_build_list(struct builder *b, const struct slice *terms, size_t n)
-{
-    begin_list(b, n);
-    for (size_t i = 0; i < n; i++)
-        values_build(b, terms[i]);
-    build_nil(b);
-}
-
 struct builder *facts_compose(const char *module, const char *function, unsigned arity,
                               const struct facts_call *inner, size_t n)
 {
@@ -399,7 +391,10 @@ static void build_repositories(struct builder *b, const struct facts_read *f)
     for (size_t i = 0; i < n; i++)
         if (facts_is(modules[i], ETF_KIND_ATOM) && is_repository(attributes[i]))
             modules[found++] = modules[i];
-    facts_build_list(b, modules, found);
+    begin_list(b, found);
+    for (size_t i = 0; i < found; i++)
+        values_build(b, modules[i]);
+    build_nil(b);
 }
 
 /* ---- all */

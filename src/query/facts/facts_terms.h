@@ -65,7 +65,6 @@ struct slice facts_kept(const struct facts_read *f, enum facts_term term);
 size_t facts_list(const struct facts_read *f, enum facts_term term, struct slice *out, size_t most);
 bool facts_is(struct slice term, enum etf_kind kind);
 void facts_build_pair(struct builder *b, const char *key, struct slice term);
-void facts_build_list(struct builder *b, const struct slice *terms, size_t n);
 
 /* A call whose arguments are text, or a term, which is freed. */
 struct facts_call {
