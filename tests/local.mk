@@ -132,6 +132,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_config \
 	tests/fuzz/fuzz_decode \
 	tests/fuzz/fuzz_etf \
+	tests/fuzz/fuzz_facts \
 	tests/fuzz/fuzz_frame \
 	tests/fuzz/fuzz_header \
 	tests/fuzz/fuzz_jit \
@@ -153,6 +154,7 @@ tests_fuzz_fuzz_calls_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
 tests_fuzz_fuzz_config_LDADD = $(FUZZ_MAIN) src/libui.a src/libtrace.a src/libetf.a $(BASE_LIBS)
 tests_fuzz_fuzz_decode_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
 tests_fuzz_fuzz_etf_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
+tests_fuzz_fuzz_facts_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_frame_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)
 tests_fuzz_fuzz_header_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_jit_LDADD = $(FUZZ_MAIN) $(LOCAL_LIBS)

@@ -21,7 +21,7 @@ static void read_value(struct slice value)
     FUZZ_REQUIRE(leaders_minor_gcs(value) >= -1);
     (void)leaders_is_asleep(value);
     (void)leaders_is_sending(value);
-    (void)leaders_value(value, "links");
+    (void)values_of_pair(value, "links");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A value of the asks of `facts`, taken for each of them; what it asks then, and the answer. */
+#include "beamtop/etf/check.h"
+#include "fuzz.h"
+#include "query/facts/facts_terms.h"
+
+static void ask_steps(struct facts_read *f)
+{
+    for (size_t i = 0; i < FACTS_STEPS; i++) {
+        struct run_calls calls = {0};
+        (void)facts_steps[i].ask(f, &calls);
+        for (size_t k = 0; k < calls.n; k++)
+            builder_free(calls.terms[k]);
+    }
+}
+
+static void read_value(struct slice value)
+{
+    struct facts_read f = {0};
+    struct builder *b = builder_new();
+    struct error err = {0};
+    size_t len, used = 0;
+    facts_init(&f);
+    for (size_t i = 0; i < FACTS_TERMS; i++)
+        buf_put(&f.kept[i], value.s, value.len);
+    ask_steps(&f);
+    facts_build(b, &f);
+    const uint8_t *bytes = builder_bytes(b, &len);
+    FUZZ_REQUIRE(etf_check(bytes, len, &used, &err) == 0 && used == len);
+    error_clear(&err);
+    builder_free(b);
+    facts_clear(&f);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct error err = {0};
+    size_t used = 0;
+    if (size > 0 && etf_check(data, size, &used, &err) == 0)
+        read_value((struct slice){(const char *)data + 1, used - 1});
+    error_clear(&err);
+    return 0;
+}
