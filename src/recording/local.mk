@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 src_librecording_a_SOURCES += \
 	src/recording/event_term.c src/recording/export.c src/recording/recorded_log.c \
-	src/recording/recorder.c \
+	src/recording/recent.c src/recording/recent.h src/recording/recorder.c \
 	src/recording/recorder_facts.c src/recording/recorder_internal.h \
 	src/recording/recorder_pending.c src/recording/recorder_rows.c \
 	src/recording/recorder_samples.c src/recording/recorder_trace.c src/recording/recording.c src/recording/recording_file.c \

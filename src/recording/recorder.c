@@ -98,6 +98,18 @@ static int make_file(const char *path, struct error *err)
     return error_set_errno(err, errno, "%s", path);
 }
 
+static void open_db(struct recorder *r, const char *path, struct error *err)
+{
+    int flags =
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX; /* create: in memory */
+    if (sqlite3_open_v2(path, &r->db, flags, NULL) != SQLITE_OK) {
+        db_fail(r->db, err, path);
+    } else {
+        sqlite3_busy_timeout(r->db, LIMIT_RECORDER_BUSY_MS);
+        set_up(r, err);
+    }
+}
+
 int recorder_open(struct recorder **out, const char *path, const struct recorder_options *options,
                   struct error *err)
 {
@@ -110,22 +122,17 @@ int recorder_open(struct recorder **out, const char *path, const struct recorder
     arena_init(&r->arena);
     arena_init(&r->scratch);
     arena_init(&r->kept);
-    int flags =
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX; /* create: in memory */
-    if (sqlite3_open_v2(path, &r->db, flags, NULL) != SQLITE_OK) {
-        db_fail(r->db, err, path);
-    } else {
-        sqlite3_busy_timeout(r->db, LIMIT_RECORDER_BUSY_MS);
-        set_up(r, err);
-    }
+    if (in_memory)
+        r->recent = recent_new();
+    else
+        open_db(r, path, err);
     if (err->code == ERR_NONE) {
         *out = r;
         return 0;
     }
     struct error ignored = {0};
     recorder_close(r, NULL, &ignored);
-    if (!in_memory)
-        unlink(path);
+    unlink(path);
     return (int)err->code;
 }
 
@@ -140,7 +147,7 @@ static int end_transaction(struct recorder *r, struct error *err)
 /* What came after the last tick is that tick's, but for answers: it has its own. */
 static int put_leftovers(struct recorder *r, struct error *err)
 {
-    if (r->ended || r->ticks == 0 || !r->first)
+    if (r->ended || r->ticks == 0 || !r->first || r->recent)
         return 0;
     if (db_exec(r->db, "BEGIN IMMEDIATE", err) != 0)
         return (int)err->code;
@@ -184,7 +191,7 @@ int recorder_close(struct recorder *r, const char *why, struct error *err)
     struct error second = {0};
     if (!r)
         return 0;
-    if (why) {
+    if (why && r->db) {
         rc = put_leftovers(r, err);
         if (put_meta(r, "end", slice_of(why), &second) != 0 && rc == 0) {
             *err = second;
@@ -196,7 +203,7 @@ int recorder_close(struct recorder *r, const char *why, struct error *err)
         sqlite3_finalize(r->stmts[i].find);
     }
     error_clear(&second);
-    if (close_file(r, why != NULL, &second) != 0) {
+    if (r->db && close_file(r, why != NULL, &second) != 0) {
         if (rc != 0)
             error_clear(err); /* that the disk is full says who wrote the last tick */
         *err = second;
@@ -204,6 +211,7 @@ int recorder_close(struct recorder *r, const char *why, struct error *err)
     }
     for (struct known_fact *f = r->facts; f; f = f->next)
         free(f->json);
+    recent_free(r->recent);
     arena_clear(&r->arena);
     arena_clear(&r->scratch);
     arena_clear(&r->kept);
@@ -227,7 +235,10 @@ static void put_tick_row(struct recorder *r, const struct system_sample *sample,
     }
     if (cost)
         row.cost = *cost;
-    (void)recorder_put(r, TABLE_TICK, &row, err);
+    if (r->recent)
+        recent_add_tick(r->recent, &row, sample);
+    else
+        (void)recorder_put(r, TABLE_TICK, &row, err);
 }
 
 /* What the node has reported of itself, and when it began. */
@@ -245,18 +256,40 @@ static void put_all(struct recorder *r, const struct model *m, int64_t here_us, 
     const struct system_sample *sample = model_system(m);
     bool is_new = sample && sample->mono_ns != r->last_mono_ns;
     put_tick_row(r, is_new ? sample : NULL, model_cost(m), here_us, err);
-    if (is_new)
+    if (is_new && !r->recent)
         (void)recorder_put(r, TABLE_SYSTEM, &(struct system_row){.sample = *sample}, err);
-    put_node(r, m, here_us, err);
+    if (!r->recent)
+        put_node(r, m, here_us, err);
     recorder_put_processes(r, m, err);
     recorder_put_owners(r, m, err);
     for (const struct pending *p = r->first; p && err->code == ERR_NONE; p = p->next)
         recorder_put_pending(r, p, err);
-    (void)put_meta_int(r, "ended_us", here_us, err);
+    if (!r->recent)
+        (void)put_meta_int(r, "ended_us", here_us, err);
+}
+
+/* Without SQLite as long as only what is recent comes. */
+static int keep_tick(struct recorder *r, const struct model *m, int64_t here_us, struct error *err)
+{
+    const uint64_t most = r->options.max_bytes ? r->options.max_bytes : LIMIT_RECORDING_BYTES;
+    for (const struct pending *p = r->first; p && !r->db && err->code == ERR_NONE; p = p->next)
+        if (p->table != TABLE_FACT)
+            open_db(r, ":memory:", err);
+    if (err->code != ERR_NONE || (r->db && db_exec(r->db, "BEGIN", err) != 0))
+        return (int)err->code;
+    put_all(r, m, here_us, err);
+    if (r->db)
+        (void)end_transaction(r, err);
+    if (err->code == ERR_NONE && recent_bytes(r->recent) > most)
+        return error_set(err, ERR_LIMIT, "the ticks in memory are larger than %llu bytes",
+                         (unsigned long long)most);
+    return (int)err->code;
 }
 
 static int write_tick(struct recorder *r, const struct model *m, int64_t here_us, struct error *err)
 {
+    if (r->recent)
+        return keep_tick(r, m, here_us, err);
     if (db_exec(r->db, "BEGIN IMMEDIATE", err) != 0)
         return (int)err->code;
     put_all(r, m, here_us, err);
@@ -313,6 +346,8 @@ int64_t recorder_ticks(const struct recorder *r)
 
 uint64_t recorder_bytes(const struct recorder *r)
 {
+    if (r->recent)
+        return recent_bytes(r->recent);
     int64_t pages = db_int(r->db, "PRAGMA page_count", 0);
     return (uint64_t)(pages * db_int(r->db, "PRAGMA page_size", 4096));
 }

@@ -4,6 +4,7 @@
 #define BEAMTOP_RECORDING_RECORDER_INTERNAL_H
 
 #include "beamtop/base/arena.h"
+#include "recent.h"
 #include "tables.h"
 
 /* A row that waits for its tick. */
@@ -26,7 +27,8 @@ struct fact_times {
 };
 
 struct recorder {
-    sqlite3 *db;
+    sqlite3 *db; /* in memory: NULL until something comes that `recent` has no place for */
+    struct recent *recent; /* NULL: it is a file */
     struct {
         sqlite3_stmt *put, *find; /* NULL: not prepared yet */
     } stmts[TABLES];

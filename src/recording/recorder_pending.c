@@ -67,7 +67,7 @@ static struct slice deflate_bytes(const void *bytes, size_t len)
 void recorder_answer(struct recorder *r, const char *question, const uint8_t *term, size_t len,
                      const struct want_scan *asked)
 {
-    if (r->ended)
+    if (r->ended || r->recent)
         return;
     char *text = asked ? asked_text(asked) : NULL;
     const struct note_row row = {.key = slice_of(question),
@@ -101,7 +101,7 @@ void recorder_fact(struct recorder *r, const char *key, const char *json)
 void recorder_mark(struct recorder *r, int64_t here_us, int64_t wall_us, const char *text)
 {
     const struct note_row row = {.here_us = here_us, .wall_us = wall_us, .text = slice_of(text)};
-    if (!r->ended)
+    if (!r->ended && !r->recent)
         (void)recorder_add(r, TABLE_MARK, &row);
 }
 
@@ -110,7 +110,8 @@ void recorder_gap(struct recorder *r, int64_t here_us, const char *why)
     const struct note_row row = {.here_us = here_us, .text = slice_of(why)};
     if (r->ended)
         return;
-    (void)recorder_add(r, TABLE_GAP, &row);
+    if (!r->recent)
+        (void)recorder_add(r, TABLE_GAP, &row);
     r->last_mono_ns = 0;
 }
 
@@ -292,6 +293,11 @@ int recorder_put(struct recorder *r, enum recording_table table, void *row, stru
 
 void recorder_put_pending(struct recorder *r, const struct pending *p, struct error *err)
 {
+    if (r->recent && p->table == TABLE_FACT) {
+        const struct note_row *row = p->row;
+        recent_add_fact(r->recent, row->key, row->text);
+        return;
+    }
     if (recorder_put(r, p->table, p->row, err) == 0 && p->table == TABLE_SPAN_RUN)
         recorder_drop_spans(r, ((const struct span_run_row *)p->row)->id, err);
 }

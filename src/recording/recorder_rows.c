@@ -27,6 +27,10 @@ static const struct proc_scan *fresh_scan(const struct recorder *r, const struct
 
 static void put_process(struct recorder *r, const struct proc_row *of, struct error *err)
 {
+    if (r->recent) {
+        recent_add_process(r->recent, of);
+        return;
+    }
     struct process_row row = {.kind = slice_of(proc_kind_name(proc_kind(of))), .of = *of};
     struct buf pid;
     buf_init(&pid, 0);
@@ -126,6 +130,10 @@ void recorder_put_processes(struct recorder *r, const struct model *m, struct er
 static void put_owner(struct recorder *r, enum owner_by by, const struct owner *o,
                       struct error *err)
 {
+    if (r->recent) {
+        recent_add_owner(r->recent, by, o);
+        return;
+    }
     struct owner_row row = {
         .by = slice_of(owner_by_key(by)), .kind = slice_of(proc_kind_name(o->kind)), .of = *o};
     (void)recorder_put(r, TABLE_OWNER, &row, err);
@@ -261,26 +269,21 @@ bool recorder_thin(struct recorder *r, struct error *err)
 
 /* ---- a ring of ticks */
 
-/* A fact is known until it changes: the last one before the ring stays. */
-static const char forget_facts[] =
-    "DELETE FROM fact WHERE tick <= ?1 AND EXISTS (SELECT 1 FROM fact f WHERE f.key = fact.key"
-    " AND f.tick > fact.tick AND f.tick <= ?1 + 1)";
-
-/* Texts stay: they are few, but for labels that come and go with their processes. */
+/* Texts stay: they are few. */
 static const char *const forget[] = {
     "DELETE FROM event WHERE tick <= ?",
     "DELETE FROM trace_pattern WHERE trace IN (SELECT id FROM trace WHERE tick <= ? AND ending NOT "
     "NULL)",
     "DELETE FROM trace WHERE tick <= ? AND ending NOT NULL",
-    "DELETE FROM gap WHERE from_tick < ?",
-    "DELETE FROM tick WHERE id <= ?",
-    forget_facts,
 };
 
 int recorder_keep(struct recorder *r, int64_t ticks, struct error *err)
 {
     int64_t upto = r->ticks - ticks;
     if (upto <= 0)
+        return 0;
+    recent_drop(r->recent, upto);
+    if (!r->db)
         return 0;
     for (size_t i = 0; i < ARRAY_LEN(forget); i++)
         (void)drop_rows(r, forget[i], upto, err);

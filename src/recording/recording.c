@@ -69,7 +69,7 @@ sqlite3_stmt *recording_ask_text(struct recording *r, const char *sql, const int
                                  const char *text)
 {
     sqlite3_stmt *s = NULL;
-    if (r->failed.code != ERR_NONE)
+    if (r->failed.code != ERR_NONE || !r->db)
         return NULL;
     int rc = sqlite3_prepare_v2(r->db, sql, -1, &s, NULL);
     if (rc != SQLITE_OK &&
@@ -126,8 +126,11 @@ int64_t recording_int(struct recording *r, const char *sql, int64_t arg, int64_t
 
 bool recording_is_at(struct recording *r, struct file_state *state)
 {
-    const struct file_state now = {recording_int(r, "PRAGMA data_version", 0, -1),
-                                   sqlite3_total_changes(r->db)};
+    struct file_state now = {r->recent ? recent_last(r->recent) : 0,
+                             r->recent ? r->recent->first : 0};
+    if (!r->recent) /* a recorder in memory writes only with a tick */
+        now = (struct file_state){recording_int(r, "PRAGMA data_version", 0, -1),
+                                  sqlite3_total_changes(r->db)};
     const bool is_at = now.version == state->version && now.changes == state->changes;
     *state = now;
     return is_at;
@@ -200,7 +203,12 @@ int recording_of_recorder(struct recording **out, struct recorder *w, struct err
 {
     struct recording *r = recording_new();
     r->db = w->db;
+    r->recent = w->recent;
     take_info(r);
+    if (r->recent) {
+        r->info.ticks = recent_last(r->recent);
+        r->info.interval_s = fmax(0, w->options.interval_s);
+    }
     if (r->info.ticks == 0) {
         recording_close(r);
         return error_set(err, ERR_FORMAT, "nothing is recorded yet");
@@ -296,12 +304,17 @@ int recording_check(struct recording *r, struct error *err)
 
 int64_t recording_tick_at(struct recording *r, int64_t wall_us)
 {
+    if (r->recent)
+        return recent_tick_at(r->recent, wall_us);
     return recording_int(r, "SELECT id FROM tick WHERE wall_us <= ? ORDER BY wall_us DESC LIMIT 1",
                          wall_us, 0);
 }
 
 int64_t recording_tick_wall_us(struct recording *r, int64_t tick)
 {
+    const struct recent_tick *recent = r->recent ? recent_tick(r->recent, tick) : NULL;
+    if (r->recent)
+        return recent ? recent->wall_us : -1;
     return recording_int(r, "SELECT wall_us FROM tick WHERE id = ?", tick, -1);
 }
 
@@ -315,11 +328,15 @@ int64_t recording_tick_mono_ns(struct recording *r, int64_t tick)
 
 int64_t recording_tick_before(struct recording *r, int64_t tick)
 {
+    if (r->recent)
+        return recent_tick(r->recent, tick - 1) ? tick - 1 : 0;
     return recording_int(r, "SELECT max(id) FROM tick WHERE id < ?", tick, 0);
 }
 
 int64_t recording_tick_after(struct recording *r, int64_t tick)
 {
+    if (r->recent)
+        return recent_tick(r->recent, tick + 1) ? tick + 1 : 0;
     return recording_int(r, "SELECT min(id) FROM tick WHERE id > ?", tick, 0);
 }
 
@@ -369,11 +386,19 @@ static double of_period(struct recording *r, const char *sql, int64_t from, int6
 
 double recording_period_s(struct recording *r, int64_t from, int64_t to)
 {
+    int64_t ignored;
+    if (r->recent)
+        return recent_period_s(r->recent, from, to, &ignored);
     return of_period(r, recording_period_sql, from, to, (double)NAN);
 }
 
 bool recording_restarted(struct recording *r, int64_t from, int64_t to)
 {
+    int64_t restarts;
+    if (r->recent) {
+        (void)recent_period_s(r->recent, from, to, &restarts);
+        return restarts > 0;
+    }
     return of_period(
                r,
                "SELECT count(*) FROM (SELECT mono_ns, lag(mono_ns) OVER (ORDER BY id) AS mono0"
@@ -391,6 +416,8 @@ const char recording_text_sql[] = "SELECT text FROM text WHERE id = ?";
 struct slice recording_text(struct recording *r, sqlite3_stmt *texts, int64_t id,
                             struct arena *arena)
 {
+    if (r->recent)
+        return slice_keep(arena, recent_text(r->recent, id));
     recording_ask_again(texts, &id);
     bool there = id >= 0 && recording_row(r, texts);
     return there ? slice_keep(arena, db_column_text(texts, 0)) : (struct slice){"", 0};

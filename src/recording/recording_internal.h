@@ -5,6 +5,7 @@
 
 #include "beamtop/base/arena.h"
 #include "beamtop/base/buf.h"
+#include "recent.h"
 #include "recording_file.h"
 #include "tables.h"
 
@@ -38,10 +39,11 @@ struct mark_cache {
 };
 
 struct recording {
-    sqlite3 *db;
-    struct recording_file file; /* of db, where it is not a recorder's connection */
-    bool is_checked;            /* its pages are known to be sound */
-    struct error failed;        /* the first of this use: nothing more is read */
+    sqlite3 *db;                 /* NULL: of a recorder in memory that has none */
+    const struct recent *recent; /* of a recorder in memory: what it keeps beside the db */
+    struct recording_file file;  /* of db, where it is not a recorder's connection */
+    bool is_checked;             /* its pages are known to be sound */
+    struct error failed;         /* the first of this use: nothing more is read */
     struct recording_info info;
     struct arena arena;  /* texts of info */
     struct arena result; /* what was handed out last */

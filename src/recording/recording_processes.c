@@ -1,18 +1,32 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Processes over a period of a recording: one pass over rows, then the texts of the leaders. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/hash.h"
+#include "beamtop/model/kind.h"
 #include "recording_internal.h"
 
 #define MOST 1000u
 #define NAMES 5 /* ids of `text`: name, application, initial call, label, current function */
 
+/* A row: a process at a tick. */
+struct sight {
+    int64_t tick;
+    struct slice pid; /* as text; of what is recent empty: `id` has it */
+    struct etf_pid id;
+    int64_t text[NAMES];
+    double share, reductions, memory, queue;
+    bool hibernates;
+    struct slice kind;
+};
+
 struct known {
     struct period_process of; /* sums, until the end */
+    uint32_t id[2];           /* of what is recent: the key */
     char pid[32];
     int64_t text[NAMES];
     char kind[24];
@@ -61,30 +75,45 @@ static void add_sleep(struct period_process *p, bool hibernates, double queue, d
 }
 
 /* at, seconds: when its tick was, since the first one, and how long. */
-static void add_row(struct known *k, sqlite3_stmt *s, double at, double seconds)
+static void add_row(struct known *k, const struct sight *s, double at, double seconds)
 {
     struct period_process *p = &k->of;
-    double memory = db_column_real(s, 9), queue = or_zero(db_column_real(s, 10));
-    for (int i = 0; i < NAMES - 1; i++)
-        k->text[i] = db_column_int(s, 2 + i);
-    vote_function(k, db_column_int(s, 6));
+    double queue = or_zero(s->queue);
+    memcpy(k->text, s->text, (NAMES - 1) * sizeof *k->text);
+    vote_function(k, s->text[NAMES - 1]);
     p->ticks++;
     k->seconds += seconds;
-    p->share += seconds * or_zero(db_column_real(s, 7));
-    p->reductions_per_s += seconds * or_zero(db_column_real(s, 8));
-    p->memory_bytes += seconds * or_zero(memory);
-    p->memory_first = p->ticks == 1 ? memory : p->memory_first;
-    p->memory_last = memory;
+    p->share += seconds * or_zero(s->share);
+    p->reductions_per_s += seconds * or_zero(s->reductions);
+    p->memory_bytes += seconds * or_zero(s->memory);
+    p->memory_first = p->ticks == 1 ? s->memory : p->memory_first;
+    p->memory_last = s->memory;
     add_queue(k, at, queue);
-    add_sleep(p, db_column_int(s, 12) > 0, queue, db_column_real(s, 8));
-    slice_to_chars(db_column_text(s, 11), k->kind, sizeof k->kind);
+    add_sleep(p, s->hibernates, queue, s->reductions);
+    slice_to_chars(s->kind, k->kind, sizeof k->kind);
 }
 
-static struct known *find_known(struct known **all, struct arena *arena, struct slice pid)
+static struct known *find_recent(struct known **all, struct arena *arena, const struct etf_pid *pid)
+{
+    const uint32_t id[2] = {pid->id, pid->serial};
+    struct known *k = NULL;
+    HASH_FIND(hh, *all, id, sizeof id, k);
+    if (!k) {
+        k = arena_alloc(arena, sizeof *k);
+        memcpy(k->id, id, sizeof id);
+        snprintf(k->pid, sizeof k->pid, PID_FORMAT, PID_NUMBERS(pid));
+        HASH_ADD(hh, *all, id, sizeof id, k);
+    }
+    return k;
+}
+
+static struct known *find_known(struct known **all, struct arena *arena, const struct sight *s)
 {
     char name[sizeof((struct known *)0)->pid];
     struct known *k = NULL;
-    slice_to_chars(pid, name, sizeof name);
+    if (s->pid.len == 0)
+        return find_recent(all, arena, &s->id);
+    slice_to_chars(s->pid, name, sizeof name);
     HASH_FIND_STR(*all, name, k);
     if (!k) {
         k = arena_alloc(arena, sizeof *k);
@@ -145,41 +174,103 @@ static const char rows_sql[] =
 /* Where the pass is: at one tick after the other. */
 struct pass {
     sqlite3_stmt *rows, *intervals, *periods;
+    int64_t next, to; /* of what is recent: the tick of the next row, and the last one */
+    size_t row;       /* in that */
     int64_t tick, tick_of_shares;
     double at, seconds; /* of this tick, since the first one, and how long it was */
     double seconds_of_shares;
 };
 
+static double seconds_between(struct recording *r, const struct pass *p, int64_t from, int64_t to)
+{
+    return r->recent ? recording_period_s(r, from, to)
+                     : recording_of_period(r, p->periods, from, to);
+}
+
 static void next_tick(struct recording *r, struct pass *p, int64_t tick)
 {
     if (p->tick >= 0)
-        p->at += or_zero(recording_of_period(r, p->periods, p->tick, tick));
+        p->at += or_zero(seconds_between(r, p, p->tick, tick));
     p->seconds = recording_seconds(r, p->intervals, tick);
     p->tick = tick;
+}
+
+static bool next_recent(const struct recent *r, struct pass *p, struct sight *out)
+{
+    size_t n = 0;
+    const struct recent_process *rows = NULL;
+    while (p->next <= p->to && (rows = recent_processes(r, p->next, &n), p->row >= n)) {
+        p->next++;
+        p->row = 0;
+    }
+    if (p->next > p->to)
+        return false;
+    const struct recent_process *row = &rows[p->row++];
+    *out = (struct sight){
+        .tick = p->next,
+        .id = row->pid,
+        .text = {row->name, row->application, row->initial_call, row->label, row->current_function},
+        .share = (double)row->share,
+        .reductions = (double)row->reductions_per_s,
+        .memory = row->memory_bytes,
+        .queue = (double)row->message_queue_len,
+        .hibernates = row->hibernates,
+        .kind = slice_of(proc_kind_name((enum proc_kind)row->kind))};
+    return true;
+}
+
+/* False: there is none. Its texts are borrowed until the next one. */
+static bool next_sight(struct recording *r, struct pass *p, struct sight *out)
+{
+    if (r->recent)
+        return next_recent(r->recent, p, out);
+    if (!recording_row(r, p->rows))
+        return false;
+    *out = (struct sight){.tick = sqlite3_column_int64(p->rows, 0),
+                          .pid = db_column_text(p->rows, 1),
+                          .share = db_column_real(p->rows, 7),
+                          .reductions = db_column_real(p->rows, 8),
+                          .memory = db_column_real(p->rows, 9),
+                          .queue = db_column_real(p->rows, 10),
+                          .hibernates = db_column_int(p->rows, 12) > 0,
+                          .kind = db_column_text(p->rows, 11)};
+    for (int i = 0; i < NAMES; i++)
+        out->text[i] = db_column_int(p->rows, 2 + i);
+    return true;
+}
+
+static void begin_pass(struct pass *p, struct recording *r, int64_t from, int64_t to)
+{
+    *p = (struct pass){.rows = recording_ask(r, rows_sql, NUMBERS(from, to)),
+                       .intervals = recording_ask(r, recording_seconds_sql, NULL),
+                       .periods = recording_ask(r, recording_period_sql, NULL),
+                       .tick = -1,
+                       .tick_of_shares = -1};
+    if (r->recent) {
+        p->next = from > r->recent->first ? from : r->recent->first;
+        p->to = to < recent_last(r->recent) ? to : recent_last(r->recent);
+    }
 }
 
 /* Seconds of the ticks that have shares: not of the first one. */
 static double gather_rows(struct recording *r, int64_t from, int64_t to, struct known **all,
                           struct arena *arena, struct period_turnover *turnover)
 {
-    struct pass p = {.rows = recording_ask(r, rows_sql, NUMBERS(from, to)),
-                     .intervals = recording_ask(r, recording_seconds_sql, NULL),
-                     .periods = recording_ask(r, recording_period_sql, NULL),
-                     .tick = -1,
-                     .tick_of_shares = -1};
-    while (recording_row(r, p.rows)) {
-        int64_t tick = sqlite3_column_int64(p.rows, 0);
-        turnover->ticks += tick != p.tick;
+    struct pass p;
+    struct sight s;
+    begin_pass(&p, r, from, to);
+    while (next_sight(r, &p, &s)) {
+        turnover->ticks += s.tick != p.tick;
         turnover->rows++;
-        if (tick != p.tick)
-            next_tick(r, &p, tick);
-        if (sqlite3_column_type(p.rows, 7) != SQLITE_NULL && tick != p.tick_of_shares) {
+        if (s.tick != p.tick)
+            next_tick(r, &p, s.tick);
+        if (!isnan(s.share) && s.tick != p.tick_of_shares) {
             p.seconds_of_shares += p.seconds;
-            p.tick_of_shares = tick;
+            p.tick_of_shares = s.tick;
         }
-        struct known *k = find_known(all, arena, db_column_text(p.rows, 1));
+        struct known *k = find_known(all, arena, &s);
         k->ticks_before = k->of.ticks == 0 ? turnover->ticks - 1 : k->ticks_before;
-        add_row(k, p.rows, p.at, p.seconds);
+        add_row(k, &s, p.at, p.seconds);
     }
     sqlite3_finalize(p.rows);
     sqlite3_finalize(p.periods);

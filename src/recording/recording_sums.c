@@ -39,6 +39,8 @@ static double seconds_of(const struct recording_info *info, double interval_us)
 
 double recording_seconds(struct recording *r, sqlite3_stmt *intervals, int64_t tick)
 {
+    if (r->recent)
+        return seconds_of(recording_info(r), recent_tick(r->recent, tick)->interval_us);
     recording_ask_again(intervals, &tick);
     double us = recording_row(r, intervals) ? db_column_real(intervals, 0) : (double)NAN;
     return seconds_of(recording_info(r), us);
@@ -49,42 +51,71 @@ double recording_seconds(struct recording *r, sqlite3_stmt *intervals, int64_t t
 struct series {
     struct timed {
         double v, seconds;
+        int64_t tick;
     } * values; /* in the order of ticks; of `rows` */
     size_t n;
     struct buf rows;
 };
 
-/* Of rows of a value and the interval of its tick; ends the statement. */
+static void put_value(struct series *out, const struct recording *r, double v, double interval_us,
+                      int64_t tick)
+{
+    const struct timed row = {v, seconds_of(recording_info(r), interval_us), tick};
+    if (!isnan(v))
+        buf_put(&out->rows, &row, sizeof row);
+}
+
+static void end_series(struct series *out)
+{
+    out->values = (struct timed *)(void *)out->rows.data;
+    out->n = out->rows.len / sizeof *out->values;
+}
+
+/* Of rows of a value, the interval and the number of its tick; ends the statement. */
 static struct series read_series(struct recording *r, sqlite3_stmt *s)
 {
     struct series out = {0};
-    while (recording_row(r, s)) {
-        double v = db_column_real(s, 0);
-        const struct timed row = {v, seconds_of(recording_info(r), db_column_real(s, 1))};
-        if (!isnan(v))
-            buf_put(&out.rows, &row, sizeof row);
-    }
+    while (recording_row(r, s))
+        put_value(&out, r, db_column_real(s, 0), db_column_real(s, 1), db_column_int(s, 2));
     sqlite3_finalize(s);
-    out.values = (struct timed *)(void *)out.rows.data;
-    out.n = out.rows.len / sizeof *out.values;
+    end_series(&out);
+    return out;
+}
+
+static struct series recent_series(const struct recording *r, const char *key, int64_t from,
+                                   int64_t to, int64_t least_us)
+{
+    const struct field *field = number_find(key, strlen(key));
+    struct series out = {0};
+    from = from < r->recent->first ? r->recent->first : from;
+    to = to > r->info.ticks ? recent_last(r->recent) : to;
+    for (int64_t i = from; field && i <= to && recent_tick(r->recent, i); i++) {
+        const double us = recent_tick(r->recent, i)->interval_us;
+        if (least_us <= 0 || us >= (double)least_us)
+            put_value(&out, r, recent_system(r->recent, i, (size_t)(field - system_fields.fields)),
+                      us, i);
+    }
+    end_series(&out);
     return out;
 }
 
 /* The known values of a column of `system`, with intervals and ticks; of ticks whose interval is
  * `least_us` or longer, where that is above 0. */
-static sqlite3_stmt *ask_values(struct recording *r, const char *key, int64_t from, int64_t to,
-                                int64_t least_us)
+static struct series read_values(struct recording *r, const char *key, int64_t from, int64_t to,
+                                 int64_t least_us)
 {
     char sql[240];
+    if (r->recent)
+        return recent_series(r, key, from, to, least_us);
     const char *column = recording_system_column(r, key);
     if (!column)
-        return NULL;
+        return (struct series){0};
     snprintf(sql, sizeof sql,
              "SELECT %s, interval_us, system.tick FROM system LEFT JOIN tick"
              " ON tick.id = system.tick WHERE system.tick BETWEEN ?1 AND ?2 AND %s NOT NULL"
              "%s ORDER BY system.tick",
              column, column, least_us > 0 ? " AND interval_us >= ?3" : "");
-    return recording_ask(r, sql, NUMBERS(from, to, least_us));
+    return read_series(r, recording_ask(r, sql, NUMBERS(from, to, least_us)));
 }
 
 #define FEW 3 /* ticks: with fewer, short ones are better than none */
@@ -97,12 +128,12 @@ static struct series series_of(struct recording *r, const char *key, int64_t fro
 {
     int64_t least_us = llround(recording_info(r)->interval_s * 1e6 / 2);
     if ((text_ends_with(key, "_per_s") || text_ends_with(key, "_utilisation")) && least_us > 0) {
-        struct series long_ones = read_series(r, ask_values(r, key, from, to, least_us));
+        struct series long_ones = read_values(r, key, from, to, least_us);
         if (long_ones.n >= FEW)
             return long_ones;
         buf_clear(&long_ones.rows);
     }
-    return read_series(r, ask_values(r, key, from, to, 0));
+    return read_values(r, key, from, to, 0);
 }
 
 static int by_value(const void *a, const void *b)
@@ -240,19 +271,19 @@ static size_t means_of(struct series s, double *out, size_t most)
 struct period_run recording_longest(struct recording *r, const char *system_key, int64_t from,
                                     int64_t to, double least)
 {
-    sqlite3_stmt *s = ask_values(r, system_key, from, to, 0);
+    struct series s = read_values(r, system_key, from, to, 0);
     struct period_run longest = {0}, run = {0};
-    while (recording_row(r, s)) {
-        if (!(db_column_real(s, 0) >= least)) {
+    for (size_t i = 0; i < s.n; i++) {
+        if (!(s.values[i].v >= least)) {
             run.seconds = 0;
             continue;
         }
-        run.to = db_column_int(s, 2);
+        run.to = s.values[i].tick;
         run.from = run.seconds > 0 ? run.from : run.to;
-        run.seconds += seconds_of(recording_info(r), db_column_real(s, 1));
+        run.seconds += s.values[i].seconds;
         longest = run.seconds >= longest.seconds ? run : longest;
     }
-    sqlite3_finalize(s);
+    buf_clear(&s.rows);
     return longest;
 }
 
@@ -267,7 +298,7 @@ size_t recording_queue_series(struct recording *r, const char *pid, int64_t from
 {
     sqlite3_stmt *s = recording_ask_text(
         r,
-        "SELECT message_queue_len, interval_us FROM process"
+        "SELECT message_queue_len, interval_us, process.tick FROM process"
         " LEFT JOIN tick ON tick.id = process.tick WHERE process.tick BETWEEN ?1"
         " AND ?2 AND pid = ?3 AND message_queue_len NOT NULL ORDER BY process.tick",
         NUMBERS(from, to), pid);
@@ -334,6 +365,11 @@ size_t recording_calls(struct recording *r, int64_t from, int64_t to,
     size_t n = 0;
     int64_t listed = 0;
     arena_reset(&r->result);
+    *out = NULL;
+    if (!r->db) {
+        *sums = (struct recorded_window){.id = -1, .tick = from, .wall_us = -1, .calls_per_s = NAN};
+        return 0;
+    }
     struct recorded_call *calls = arena_alloc(&r->result, 1000 * sizeof *calls);
     *out = calls;
     sum_windows(r, from, to, sums, &listed);
@@ -368,6 +404,8 @@ int64_t recording_windows(struct recording *r, int64_t tick)
 
 const char *recording_fact(struct recording *r, const char *key, int64_t tick)
 {
+    if (r->recent)
+        return recent_fact(r->recent, key, tick);
     sqlite3_stmt *s = recording_ask_text(r,
                                          "SELECT value FROM fact WHERE tick <= ? AND key = ?"
                                          " ORDER BY tick DESC LIMIT 1",

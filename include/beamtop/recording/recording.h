@@ -39,7 +39,8 @@ struct recorder_options {
     bool redact, values; /* of traces: shapes of arguments, results and messages, or all of them */
 };
 
-/* Makes the file; one that exists is never written over (ERR_USAGE). */
+/* Makes the file; one that exists is never written over (ERR_USAGE). ":memory:": none, for findings
+ * and recorder_keep(): answers, gaps and marks are not kept. */
 int recorder_open(struct recorder **out, const char *path, const struct recorder_options *options,
                   struct error *err);
 /*

@@ -297,21 +297,31 @@ static void made_tick(struct recorder *r, struct model *m, const struct made *w,
     }
 }
 
-static inline void made_write(const char *path, const struct made *w)
+/* ":memory:": none is written. */
+static inline struct recorder *made_recorder(const char *path, const struct made *w)
 {
     struct error err = {0};
     struct recorder *r = NULL;
     struct model *m = model_new();
     const struct recorder_options options = {
         .node = "mq1@host", .label = w->label, .interval_s = 1};
-    int rc = recorder_open(&r, path, &options, &err);
-    for (int i = 1; rc == 0 && i <= w->ticks; i++)
-        made_tick(r, m, w, i);
-    if (rc != 0 || recorder_close(r, "stopped", &err) != 0) {
+    if (recorder_open(&r, path, &options, &err) != 0) {
         fprintf(stderr, "%s\n", err.text);
         abort();
     }
+    for (int i = 1; i <= w->ticks; i++)
+        made_tick(r, m, w, i);
     model_free(m);
+    return r;
+}
+
+static inline void made_write(const char *path, const struct made *w)
+{
+    struct error err = {0};
+    if (recorder_close(made_recorder(path, w), "stopped", &err) != 0) {
+        fprintf(stderr, "%s\n", err.text);
+        abort();
+    }
 }
 
 static void made_unlink(const char *path)

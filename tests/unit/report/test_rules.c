@@ -35,6 +35,38 @@ static void dump(const struct findings *f)
         print_message("? %s\n", f->not_evaluated[i]);
 }
 
+static void expect_same_finding(const struct finding *a, const struct finding *b)
+{
+    assert_string_equal(a->rule, b->rule);
+    assert_string_equal(a->title, b->title);
+    assert_string_equal(a->action, b->action);
+    assert_int_equal(a->severity, b->severity);
+    assert_float_equal(a->confidence, b->confidence, 1e-5);
+    assert_int_equal(a->n_evidence, b->n_evidence);
+    for (size_t k = 0; k < a->n_evidence; k++)
+        assert_string_equal(a->evidence[k].text, b->evidence[k].text);
+}
+
+/* The ticks in memory, without a file. */
+static void expect_same_in_memory(const struct findings *of_file, const struct made *w)
+{
+    struct error err = {0};
+    struct findings found;
+    struct recorder *in = made_recorder(":memory:", w);
+    struct recording *r = NULL;
+    assert_int_equal(recording_of_recorder(&r, in, &err), 0);
+    assert_int_equal(findings_evaluate(&found, r, 1, recording_info(r)->ticks, &err), 0);
+    assert_int_equal(found.len, of_file->len);
+    for (size_t i = 0; i < found.len; i++)
+        expect_same_finding(&of_file->items[i], &found.items[i]);
+    assert_int_equal(found.n_not_evaluated, of_file->n_not_evaluated);
+    for (size_t i = 0; i < found.n_not_evaluated; i++)
+        assert_string_equal(of_file->not_evaluated[i], found.not_evaluated[i]);
+    findings_clear(&found);
+    recording_close(r);
+    assert_int_equal(recorder_close(in, NULL, &err), 0);
+}
+
 static void judge(struct findings *out, const struct made *w)
 {
     struct error err = {0};
@@ -42,6 +74,7 @@ static void judge(struct findings *out, const struct made *w)
     if (findings_evaluate(out, r, 1, recording_info(r)->ticks, &err) != 0)
         fail_msg("%s", err.text);
     recording_close(r);
+    expect_same_in_memory(out, w);
 }
 
 /* What is found in loads as they stand: each is made and judged once. */
