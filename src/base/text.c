@@ -98,15 +98,33 @@ static bool is_plain_byte(char c)
     return c >= 0x20 && c < 0x7F;
 }
 
+/* Bytes of a character that is one column wide, if none that joins it follows: of ASCII, lines,
+ * blocks and shapes up to U+25CF, and the other signs that screens are made of. 0: another. */
+static size_t sign_length(const char *s, size_t len)
+{
+    static const char *const signs[] = {"\xC2\xB7", "\xC2\xB5", "\xE2\x80\xA6", "\xE2\x80\x93"};
+    if (len == 0 || is_plain_byte(s[0]))
+        return len > 0;
+    const uint8_t *p = (const uint8_t *)s;
+    if (len >= 3 && p[0] == 0xE2 && (p[2] & 0xC0) == 0x80 &&
+        ((p[1] >= 0x94 && p[1] <= 0x96) || (p[1] == 0x97 && p[2] <= 0x8F)))
+        return 3;
+    for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+        if (len >= strlen(signs[i]) && memcmp(s, signs[i], strlen(signs[i])) == 0)
+            return strlen(signs[i]);
+    return 0;
+}
+
 size_t text_grapheme(const char *s, size_t len, int *width, bool *safe)
 {
     *width = 0;
     *safe = true;
     if (len == 0)
         return 0;
-    if (is_plain_byte(s[0]) && (len == 1 || is_plain_byte(s[1]))) {
+    const size_t sign = sign_length(s, len);
+    if (sign > 0 && (sign == len || sign_length(s + sign, len - sign) > 0)) {
         *width = 1;
-        return 1;
+        return sign;
     }
     int32_t last;
     size_t used = text_decode(s, len, &last);

@@ -204,7 +204,10 @@ int recording_of_recorder(struct recording **out, struct recorder *w, struct err
     struct recording *r = recording_new();
     r->db = w->db;
     r->recent = w->recent;
-    take_info(r);
+    r->info = (struct recording_info){
+        .node = "", .otp = "", .label = "", .end = "", .first_us = -1, .last_us = -1};
+    if (r->db)
+        take_info(r);
     if (r->recent) {
         r->info.ticks = recent_last(r->recent);
         r->info.interval_s = fmax(0, w->options.interval_s);

@@ -241,12 +241,12 @@ static bool next_sight(struct recording *r, struct pass *p, struct sight *out)
 
 static void begin_pass(struct pass *p, struct recording *r, int64_t from, int64_t to)
 {
-    *p = (struct pass){.rows = recording_ask(r, rows_sql, NUMBERS(from, to)),
-                       .intervals = recording_ask(r, recording_seconds_sql, NULL),
-                       .periods = recording_ask(r, recording_period_sql, NULL),
-                       .tick = -1,
-                       .tick_of_shares = -1};
-    if (r->recent) {
+    *p = (struct pass){.tick = -1, .tick_of_shares = -1};
+    if (!r->recent) {
+        p->rows = recording_ask(r, rows_sql, NUMBERS(from, to));
+        p->intervals = recording_ask(r, recording_seconds_sql, NULL);
+        p->periods = recording_ask(r, recording_period_sql, NULL);
+    } else {
         p->next = from > r->recent->first ? from : r->recent->first;
         p->to = to < recent_last(r->recent) ? to : recent_last(r->recent);
     }
@@ -272,9 +272,11 @@ static double gather_rows(struct recording *r, int64_t from, int64_t to, struct 
         k->ticks_before = k->of.ticks == 0 ? turnover->ticks - 1 : k->ticks_before;
         add_row(k, &s, p.at, p.seconds);
     }
-    sqlite3_finalize(p.rows);
-    sqlite3_finalize(p.periods);
-    sqlite3_finalize(p.intervals);
+    if (!r->recent) {
+        sqlite3_finalize(p.rows);
+        sqlite3_finalize(p.periods);
+        sqlite3_finalize(p.intervals);
+    }
     return p.seconds_of_shares;
 }
 
@@ -292,14 +294,15 @@ size_t recording_processes(struct recording *r, int64_t from, int64_t to, struct
     size_t most = (size_t)turnover->pids < MOST ? (size_t)turnover->pids : MOST;
     struct period_process *p = arena_alloc(arena, (most + 1) * sizeof *p);
     *out = p;
-    sqlite3_stmt *texts = recording_ask(r, recording_text_sql, NULL);
+    sqlite3_stmt *texts = r->recent ? NULL : recording_ask(r, recording_text_sql, NULL);
     HASH_ITER (hh, all, k, next) {
         turnover->pids_seen_once += k->of.ticks == 1;
         if (n < most)
             p[n++] = period_process_of(r, texts, k, seconds, turnover->ticks, arena);
     }
     HASH_CLEAR(hh, all);
-    sqlite3_finalize(texts);
+    if (texts)
+        sqlite3_finalize(texts);
     arena_clear(&sums);
     return n;
 }

@@ -289,6 +289,8 @@ static int read_all(struct recording *r, const int64_t *asked, struct recorded_s
 {
     const bool at_yields = asked[ASKED_AT_YIELDS] == 1;
     begin_samples(out, &r->info, at_yields);
+    if (!r->db)
+        return 0;
     read_runs(r, asked, out);
     if (out->runs > 0) {
         struct samples_summary *run = &out->run;
