@@ -98,6 +98,12 @@ static bool is_plain_byte(char c)
     return c >= 0x20 && c < 0x7F;
 }
 
+/* Whether its first byte is a character by itself. */
+static bool is_plain_run(const char *s, size_t len)
+{
+    return is_plain_byte(s[0]) && (len == 1 || is_plain_byte(s[1]));
+}
+
 /* Bytes of a character that is one column wide, if none that joins it follows: of ASCII, lines,
  * blocks and shapes up to U+25CF, and the other signs that screens are made of. 0: another. */
 static size_t sign_length(const char *s, size_t len)
@@ -121,6 +127,10 @@ size_t text_grapheme(const char *s, size_t len, int *width, bool *safe)
     *safe = true;
     if (len == 0)
         return 0;
+    if (is_plain_run(s, len)) {
+        *width = 1;
+        return 1;
+    }
     const size_t sign = sign_length(s, len);
     if (sign > 0 && (sign == len || sign_length(s + sign, len - sign) > 0)) {
         *width = 1;
@@ -154,9 +164,9 @@ size_t text_width(const char *s, size_t len)
 {
     size_t columns = 0;
     for (size_t at = 0; at < len;) {
-        int width;
+        int width = 1;
         bool safe;
-        at += text_grapheme(s + at, len - at, &width, &safe);
+        at += is_plain_run(s + at, len - at) ? 1 : text_grapheme(s + at, len - at, &width, &safe);
         columns += (size_t)width;
     }
     return columns;

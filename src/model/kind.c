@@ -71,7 +71,7 @@ enum proc_kind proc_kind(const struct proc_row *row)
 {
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         struct slice text = kinds[i].part == OF_NAME ? row->name : row->initial_call;
-        if (slice_begins(text, kinds[i].prefix))
+        if (text.len > 0 && text.s[0] == kinds[i].prefix[0] && slice_begins(text, kinds[i].prefix))
             return kinds[i].kind;
     }
     return KIND_NONE;

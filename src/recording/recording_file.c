@@ -257,7 +257,8 @@ int recording_file_open(struct recording_file *f, const char *path, struct error
 
 void recording_file_close(struct recording_file *f)
 {
-    sqlite3_close(f->db);
+    if (f->db)
+        sqlite3_close(f->db);
     /* Not before: a process that closes any descriptor of a file gives up its locks on it. */
     if (f->fd >= 0)
         close(f->fd);

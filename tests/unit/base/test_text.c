@@ -54,6 +54,23 @@ TEST(test_graphemes)
     }
 }
 
+/* What screens are made of is told without tables: by itself as with another character behind it.
+ */
+TEST(test_signs)
+{
+    for (int32_t cp = 0x2010; cp < 0x2700; cp++) {
+        char text[8];
+        int alone, before;
+        bool safe_alone, safe_before;
+        size_t len = text_encode(cp, text);
+        size_t used = text_grapheme(text, len, &alone, &safe_alone);
+        memcpy(text + len, "\xC3\xA9", 2);
+        if (text_grapheme(text, len + 2, &before, &safe_before) != used || before != alone ||
+            safe_before != safe_alone)
+            fail_msg("U+%04X: %d, %d", (unsigned)cp, alone, before);
+    }
+}
+
 TEST(test_widths_and_prefixes)
 {
     static const struct {
