@@ -104,7 +104,7 @@ Filter = fun(Triples, Pids, Known, #{filter := {_, Fields, Maps}, apps := Apps,
         end,
     Rows = lists:zip3(Triples, Identities, lists:zip(Functions, PidMatches(Pids, Maps))),
     Passing = Run(Rows, [{{{'$1', '$2', '$3'}, {'$4', '$5', '$6', '$7'}, {{'_', '$8'}, '$9'}},
-                          [{is_tuple, '$3'}, Passes(Fields, Maps)],
+                          [{is_integer, '$3'}, Passes(Fields, Maps)],
                           [{{'$1', '$2', '$3'}}]}]),
     New = case All of true -> Identities; false -> lists:nthtail(length(Known), Identities) end,
     {Passing, Identities, LabelsOf(New, Functions, Fields)}

@@ -144,7 +144,13 @@ SweepCopied = fun(Pids, [], Attr) ->
                               lists:duplicate(length(Pids), maps:from_list(Values)))
         end
 end,
-Sweep = fun(Slices, Attr) ->
+SweepPlainly = fun(Slices, Attr) ->
+    Asks = lists:duplicate(length(Slices), fun erlang:process_info/2),
+    lists:zipwith3(fun lists:zipwith/3, Asks, Slices, Alike(Slices, Attr))
+end,
+Sweep = fun(Slices, Attr) when Attr =:= reductions; Attr =:= message_queue_len ->
+    SweepPlainly(Slices, Attr);
+    (Slices, Attr) ->
     Costly = case lists:member(Attr, Walking) of
         true -> CostlyOf(lists:append(Slices), Attr);
         false -> {[], 0}
@@ -159,8 +165,7 @@ Sweep = fun(Slices, Attr) ->
                                          Infos, Slices),
             Swept;
         false ->
-            Asks = lists:duplicate(length(Slices), fun erlang:process_info/2),
-            Swept = lists:zipwith3(fun lists:zipwith/3, Asks, Slices, Alike(Slices, Attr)),
+            Swept = SweepPlainly(Slices, Attr),
             Attr =:= memory
                 andalso FindHeavy(lists:append(Slices), lists:append(Swept), Attr,
                                   element(2, Costly)),
@@ -205,8 +210,9 @@ end,
 RankSpec = fun(#{first := First, mode := Mode, order := Order}, Floor) ->
     Key = KeyOf(Mode =:= delta andalso not First, Order),
     Change = case First of true -> undefined; false -> Delta end,
-    [{{'$1', {'_', '$2'}, {'_', '$3'}}, [{'>', Key, Floor}], [{{Key, '$3', Change, '$1'}}]}]
+    [{{'$1', '$2', '$3'}, [{is_integer, '$3'}, {'>', Key, Floor}], [{{Key, '$3', Change, '$1'}}]}]
 end,
-Rank = fun(Triples, #{floor := Floor, rows := N} = Job) ->
+Rank = fun([], _) -> [];
+   (Triples, #{floor := Floor, rows := N} = Job) ->
     BestOf(Run(Triples, RankSpec(Job, Floor)), N)
 end,
