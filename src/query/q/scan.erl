@@ -2,7 +2,7 @@
 %% Top processes: sweeps one attribute over all processes, ranks them, and reads the rest only for
 %% the rows that are shown. Runs in a holder: state in, {Answer, State} out.
 %%
-%% The pids and their last values are kept by the *sweeper*, a process of its own: its heap is large
+%% The pids and their last values are kept by the *sweeper*, another process: its heap is large
 %% only while it works, and packed after that. It works on a part of the pids at a time, and each
 %% part gets how good a process must be to get among the best so far, so that it makes little.
 %% Whatever is done for every process is one call of a native function over a list: lists:zipwith/3
@@ -37,7 +37,7 @@ WordsPerUs = 70,
 %% Sends the answer when what the work left is collected.
 Tell = fun({Ref, Answer, Start, Rest}, Words, CountWork, Coordinator) ->
     process_flag(min_heap_size, 233),
-    Rest =:= pack orelse erlang:garbage_collect(self(), [{type, minor}]),
+    erlang:garbage_collect(self(), [{type, minor}]),
     Memory = erlang:convert_time_unit(Words div WordsPerUs, microsecond, native),
     Coordinator ! {Ref, Answer, Memory + get(helped),
                    max(0, erlang:monotonic_time() - Start - get(waited)), CountWork()}

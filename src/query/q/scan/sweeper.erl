@@ -3,9 +3,9 @@
 %% numbers, and works on PartSize of them at a time. Pids are lists, the numbers external terms: a
 %% number takes 2 to 5 bytes so, and none of them in a heap.
 
-%% ---- A part: {Slices of pids, in order, slices of their last numbers, Identities, how many}
-%% Identities are of the first of the pids only, or none. Of a slice whose numbers are those of the
-%% sweep before nothing is made but the numbers to compare.
+%% ---- A part: {Slices of pids, slices of their last numbers, Identities, {how many, are the pids in
+%% order}}. Identities are of the first of the pids only, or none. Of a slice whose numbers are those
+%% of the sweep before nothing is made but the numbers to compare.
 
 %% Slices of what process_info/2 said => slices of numbers, `undefined` of who is gone.
 NumberSpec = ets:match_spec_compile([{{'_', '$1'}, [], ['$1']}, {'_', [], ['$_']}]),
@@ -20,40 +20,56 @@ NumbersOf = fun(Infos) ->
 end,
 Packed = fun(Numbers) -> lists:map(fun erlang:term_to_binary/1, Numbers) end,
 
-%% Which slices are as they were: [1 | 2], 2 where something changed.
+%% Which slices may have one of the best: [1 | 2], 2 where they may. By what they did those where
+%% something changed, by their numbers those with one above the floor; `undefined` is above all.
 SameSpec = ets:match_spec_compile([{{'$1', '$1'}, [], [1]}, {'_', [], [2]}]),
-%% Who did nothing is not among the best where one must have done something.
-NeedsAll = fun(#{filter := Filtering, floor := Floor, first := First, mode := Mode,
-                 order := Order}) ->
-    First orelse Floor < 0 orelse {Filtering, Mode, Order} =/= {none, delta, desc}
+AboveSpec = ets:match_spec_compile([{{'$1', '$2'}, [{'>', '$1', '$2'}], [2]}, {'_', [], [1]}]),
+IsByNumber = fun(#{filter := none, order := desc, first := First, mode := Mode}) ->
+        First orelse Mode =:= absolute;
+    (_) -> false
 end,
-TriplesOf = fun(Slices, Olds, Numbers, Which, #{first := First} = Job) ->
-    {Pids, Old, New} =
-        case NeedsAll(Job) of
-            true ->
-                {Slices, Olds, Numbers};
-            false ->
-                Same = 2 * length(Which) - lists:sum(Which),
-                Tagged = lists:zip(Which, lists:zip3(Slices, Olds, Numbers)),
-                {_, Changed} = lists:unzip(lists:nthtail(Same, lists:keysort(1, Tagged))),
-                lists:unzip3(Changed)
-        end,
+IsByChange = fun(#{filter := none, order := desc, first := false, mode := delta, floor := Floor}) ->
+        Floor >= 0;
+    (_) -> false
+end,
+MayHave = fun(Changed, Numbers, #{floor := Floor} = Job) ->
+    case IsByChange(Job) of
+        true ->
+            Changed;
+        false ->
+            N = length(Numbers),
+            case IsByNumber(Job) of
+                true ->
+                    Most = lists:map(fun lists:max/1, Numbers),
+                    ets:match_spec_run(lists:zip(Most, lists:duplicate(N, Floor)), AboveSpec);
+                false ->
+                    lists:duplicate(N, 2)
+            end
+    end
+end,
+%% Of the slices that may, after those that may not.
+TriplesOf = fun(Which, Slices, Olds, Numbers, #{first := First}) ->
+    None = 2 * length(Which) - lists:sum(Which),
+    Tagged = lists:zip(Which, lists:zip3(Slices, Olds, Numbers)),
+    {_, Those} = lists:unzip(lists:nthtail(None, lists:keysort(1, Tagged))),
+    {Pids, Old, New} = lists:unzip3(Those),
     Before = case First of true -> New; false -> lists:map(fun erlang:binary_to_term/1, Old) end,
     lists:append(lists:zipwith3(fun lists:zip3/3, Pids, Before, New))
 end,
-CountIn = fun(Slices) -> lists:sum(lists:map(fun erlang:length/1, Slices)) end,
-PartOf = fun(Pids, Numbers) -> {Cut(Pids), Packed(Cut(Numbers)), [], length(Pids)} end,
+PartOf = fun(Pids, Numbers) -> {Cut(Pids), Packed(Cut(Numbers)), [], {length(Pids), true}} end,
 %% Without the dead, where identities are read again when they are needed; cut again where births
-%% made many slices that are not full.
-Purged = fun({Slices, _, Identities, Count} = Part, Numbers) ->
+%% made many slices that are not full, or came out of order.
+Purged = fun({Slices, _, Identities, {Count, InOrder}} = Part, Numbers) ->
     Dead = lists:member(true, lists:zipwith(fun lists:member/2,
                                             lists:duplicate(length(Numbers), undefined), Numbers)),
-    case Dead orelse length(Slices) > 2 * (Count div SliceSize + 2) of
+    Changed = Dead orelse not InOrder,
+    case Changed orelse length(Slices) > 2 * (Count div SliceSize + 2) of
         true ->
             Alive = Run(lists:zip(lists:append(Slices), lists:append(Numbers)),
                         [{{'_', '$1'}, [{is_integer, '$1'}], ['$_']}]),
-            {Pids, Kept} = lists:unzip(Alive),
-            setelement(3, PartOf(Pids, Kept), case Dead of true -> []; false -> Identities end);
+            Sorted_ = case InOrder of true -> Alive; false -> lists:sort(Alive) end,
+            {Pids, Kept} = lists:unzip(Sorted_),
+            setelement(3, PartOf(Pids, Kept), case Changed of true -> []; false -> Identities end);
         false ->
             Part
     end
@@ -63,9 +79,9 @@ Compared = fun(Slices, Olds, Numbers, Job) ->
     News = Packed(Numbers),
     Before = case Job of #{first := true} -> News; #{} -> Olds end,
     Both = lists:zip(Before, News),
-    Which = ets:match_spec_run(Both, SameSpec),
-    {TriplesOf(Slices, Before, Numbers, Which, Job),
-     lists:zipwith(fun erlang:element/2, Which, Both)}
+    Changed = ets:match_spec_run(Both, SameSpec),
+    {TriplesOf(MayHave(Changed, Numbers, Job), Slices, Before, Numbers, Job),
+     lists:zipwith(fun erlang:element/2, Changed, Both)}
 end,
 PurgedIf = fun(true, Part, Numbers) -> Purged(Part, Numbers); (false, Part, _) -> Part end,
 %% {Best, how many pass the filter, labels, part}. erl_eval looks at every variable in sight for
@@ -103,7 +119,7 @@ end,
 %% 0 the part is purged. Value: {Best, how many pass, labels, parts}.
 SweepEach = fun SweepEach([], _, _, {Best, Passed, Labels, Done}) ->
     {Best, Passed, Labels, lists:reverse(Done)};
-    SweepEach([{_, _, _, Count} = Part | Rest], Turn, #{rows := N} = Job, Sofar) ->
+    SweepEach([{_, _, _, {Count, _}} = Part | Rest], Turn, #{rows := N} = Job, Sofar) ->
     {Best, Passed, Labels, Done} = Sofar,
     Floor = case length(Best) of N -> element(1, lists:last(Best)); _ -> Lowest end,
     {More, Passing, Found, Next} = SweepPart(Part, Job#{floor => Floor, purge => Turn =:= 0}),
@@ -114,41 +130,36 @@ SweepEach = fun SweepEach([], _, _, {Best, Passed, Labels, Done}) ->
                                     lists:umerge(lists:usort(Found), Labels), [Next | Done]})
 end,
 
-IsBehind = fun(_, {[], _, _, _}) -> true;
-    (Pid, {Slices, _, _, _}) -> lists:last(lists:last(Slices)) < Pid
+%% One part of two, the second of which was born later.
+Merged = fun({Slices, Olds, Known, {Count, InOrder}}, {More, Packs, _, {Others, AreInOrder}}) ->
+    IsBehind = Slices =:= [] orelse More =:= []
+        orelse lists:last(lists:last(Slices)) < hd(hd(More)),
+    {Slices ++ More, Olds ++ Packs, Known,
+     {Count + Others, InOrder andalso AreInOrder andalso IsBehind}}
 end,
 %% Births, in order and without ours, get a number of 0. The last part takes them, or a new one when
-%% that is full; or when their pids come before its own, since pid numbers wrap.
+%% that is full.
 WithBirths = fun WithBirths(Parts, [], _) -> Parts;
     WithBirths(Parts, Births, Own) ->
     Size = case Parts of [] -> FirstSize; _ -> PartSize end,
     {Some, Rest} = try lists:split(Size, Births) catch error:_ -> {Births, []} end,
     These = Some -- Own,
-    {Born, Packs, _, More} = PartOf(These, lists:duplicate(length(These), 0)),
+    {Born, Count} = {Cut(These), length(These)},
+    New = {Born, Packed(Alike(Born, 0)), [], {Count, true}},
     Last = case Parts of [] -> none; _ -> lists:last(Parts) end,
     Next = case Last of
-        _ when More =:= 0 ->
-            Parts;
-        {Slices, Olds, Known, Has} when Has + More =< PartSize ->
-            case IsBehind(hd(These), Last) of
-                true ->
-                    lists:droplast(Parts) ++ [{Slices ++ Born, Olds ++ Packs, Known, Has + More}];
-                false ->
-                    Parts ++ [{Born, Packs, [], More}]
-            end;
+        {_, _, _, {Has, _}} when Has + Count =< PartSize ->
+            lists:droplast(Parts) ++ [Merged(Last, New)];
         _ ->
-            Parts ++ [{Born, Packs, [], More}]
+            Parts ++ [New]
     end,
     Rest =:= [] orelse erlang:garbage_collect(self(), [{type, minor}]),
     WithBirths(Next, Rest, Own)
 end,
 %% Neighbours that have few become one.
-Joined = fun Joined([{[], _, _, _}, Part | Rest]) ->
-        Joined([Part | Rest]);
-    Joined([{Slices, Olds, Known, Has} = Part, {More, Packs, _, Count} = Other | Rest]) ->
-        Few = Has + Count =< PartSize div 2,
-        case Few andalso (More =:= [] orelse IsBehind(hd(hd(More)), Part)) of
-            true -> Joined([{Slices ++ More, Olds ++ Packs, Known, Has + Count} | Rest]);
+Joined = fun Joined([{_, _, _, {Has, _}} = Part, {_, _, _, {Count, _}} = Other | Rest]) ->
+        case Has + Count =< PartSize div 2 of
+            true -> Joined([Merged(Part, Other) | Rest]);
             false -> [Part | Joined([Other | Rest])]
         end;
     Joined(Parts) ->
@@ -156,11 +167,41 @@ Joined = fun Joined([{[], _, _, _}, Part | Rest]) ->
 end,
 
 %% ---- The census: which processes are new
-%% They are what is left of the list when that of each part, which is in order, is taken away: the
-%% rest of the list stays what it is. Where the VM never lists them in order (its table of processes
-%% was filled once, or is spread out), sorting is expensive. There a compiled match specification
-%% finds the others: {Spec, for how many it was made, which of those it finds are known, in order}.
+%% They are what is left of the list when that of each part is taken away, all in order: then the
+%% rest of the list stays what it is. The VM lists a table that was not filled yet in up to eight
+%% runs, one process of each in turn: the first one of each tells them apart, if it lives. Later it
+%% lists them in no order. Up to some size a compiled match specification that finds the others
+%% costs less than to sort them: {Spec, for how many it was made, which of those it finds are known,
+%% in order}.
+RunsMost = 4,
+FirstsOf = fun FirstsOf([One, Other | Rest], Most) when One < Other, Most > 0 ->
+        [One | FirstsOf([Other | Rest], Most - 1)];
+    FirstsOf([One | _], _) ->
+        [One]
+end,
+RunOf = fun(Listed, From, To) ->
+    Run(Listed, [{'$1', [{'>=', '$1', {const, From}}, {'<', '$1', {const, To}}], ['$1']}])
+end,
+%% In order, or `none`. A tuple is above all pids.
+InRuns = fun(Listed) ->
+    Firsts = FirstsOf(Listed, RunsMost),
+    Runs = case length(Firsts) of
+        N when N > 1, N =< RunsMost ->
+            lists:append(lists:zipwith3(RunOf, lists:duplicate(N, Listed), Firsts,
+                                        tl(Firsts) ++ [{}]));
+        _ ->
+            []
+    end,
+    case length(Runs) =:= length(Listed) andalso ordsets:is_set(Runs) of
+        true -> Runs;
+        false -> none
+    end
+end,
+OrderOf = fun(Listed) ->
+    case ordsets:is_set(Listed) of true -> Listed; false -> InRuns(Listed) end
+end,
 UnsortedMost = 2,
+StrangersMost = 200000,
 StrangersTo = fun(Pids) ->
     Map = try maps:from_keys(Pids, [])
           catch error:undef -> maps:from_list(lists:zip(Pids, lists:duplicate(length(Pids), [])))
@@ -168,32 +209,37 @@ StrangersTo = fun(Pids) ->
     Spec = [{'$1', [{'not', {is_map_key, '$1', {const, Map}}}], ['$1']}],
     {ets:match_spec_compile(Spec), length(Pids), []}
 end,
-NotIn = fun({Slices, _, _, _}, Left) -> ordsets:subtract(Left, lists:append(Slices)) end,
-NewIn = fun(Listed, _, Parts, 0) ->
-        {lists:foldl(NotIn, Listed, Parts), none};
-    (Listed, {Compiled, Count, Recent}, _, _) ->
+NotIn = fun({Slices, _, _, {_, true}}, Left) -> ordsets:subtract(Left, lists:append(Slices));
+    ({Slices, _, _, _}, Left) -> ordsets:subtract(Left, lists:sort(lists:append(Slices)))
+end,
+%% Sorted: the list in order, or `none`. Value: {the new ones, in order, strangers or `none`}.
+NewIn = fun(_, Sorted, _, Parts, 0) ->
+        {lists:foldl(NotIn, Sorted, Parts), none};
+    (Listed, _, {Compiled, Count, Recent}, _, _) ->
         Found = lists:sort(ets:match_spec_run(Listed, Compiled)),
         {ordsets:subtract(Found, Recent),
          case length(Found) > Count div 8 of
              true -> StrangersTo(Listed);
              false -> {Compiled, Count, Found}
          end};
-    (Listed, none, Parts, Unsorted) ->
+    (Listed, _, none, Parts, Unsorted) ->
+        IsSoon = Unsorted < UnsortedMost orelse length(Listed) > StrangersMost,
         {lists:foldl(NotIn, lists:sort(Listed), Parts),
-         case Unsorted < UnsortedMost of true -> none; false -> StrangersTo(Listed) end}
+         case IsSoon of true -> none; false -> StrangersTo(Listed) end}
 end,
 
 %% ---- Its jobs
-%% State: {Parts, strangers or `none`, how often in a row the VM did not list pids in order, whose
-%% turn it is to drop its dead}. Value: {Answer, State, rest | pack | stop}. The new ones are kept
-%% in the process dictionary from the look to the sweep: evaluated code keeps all that it has named.
+%% State: {Parts, strangers or `none`, how often in a row pids were listed in no order, whose turn
+%% it is to drop its dead}. Value: {Answer, State, rest | pack | stop}. The new ones are kept in the
+%% process dictionary from the look to the sweep: evaluated code keeps all that it has named.
 
 %% Own: our pids. Those of ours that are listed: some end on their own.
 FewBirths = 1000,
 Look = fun(Own, {Parts, Strangers, Unsorted, Turn}) ->
     Listed = erlang:processes(),
-    Times = case ordsets:is_set(Listed) of true -> 0; false -> Unsorted + 1 end,
-    {Found, Next} = NewIn(Listed, Strangers, Parts, Times),
+    Sorted = OrderOf(Listed),
+    Times = case Sorted of none -> Unsorted + 1; _ -> 0 end,
+    {Found, Next} = NewIn(Listed, Sorted, Strangers, Parts, Times),
     put(births, Found),
     HasNew = length(Found) > FewBirths orelse Found -- Own =/= [],
     Ours = [P || P <- Own, is_process_alive(P)],
