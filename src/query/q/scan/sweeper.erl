@@ -3,9 +3,9 @@
 %% numbers, and works on PartSize of them at a time. Pids are lists, the numbers external terms: a
 %% number takes 2 to 5 bytes so, and none of them in a heap.
 
-%% ---- A part: {Slices of pids, slices of their last numbers, Identities, {how many, are the pids in
-%% order}}. Identities are of the first of the pids only, or none. Of a slice whose numbers are those
-%% of the sweep before nothing is made but the numbers to compare.
+%% ---- A part: {Slices of pids, slices of their last numbers, Identities, {Count, InOrder}}
+%% Identities are of the first of the pids only, or none; InOrder: whether the pids are. Of a slice
+%% whose numbers are those of the sweep before nothing is made but the numbers to compare.
 
 %% Slices of what process_info/2 said => slices of numbers, `undefined` of who is gone.
 NumberSpec = ets:match_spec_compile([{{'_', '$1'}, [], ['$1']}, {'_', [], ['$_']}]),
@@ -169,10 +169,9 @@ end,
 %% ---- The census: which processes are new
 %% They are what is left of the list when that of each part is taken away, all in order: then the
 %% rest of the list stays what it is. The VM lists a table that was not filled yet in up to eight
-%% runs, one process of each in turn: the first one of each tells them apart, if it lives. Later it
-%% lists them in no order. Up to some size a compiled match specification that finds the others
-%% costs less than to sort them: {Spec, for how many it was made, which of those it finds are known,
-%% in order}.
+%% runs, one process of each in turn: the first one of each, if it lives, separates them. Later the
+%% list has no order. Up to some size a compiled match specification that finds the others costs
+%% less than sorting: {Spec, for how many it was made, which of those it finds are known, in order}.
 RunsMost = 4,
 FirstsOf = fun FirstsOf([One, Other | Rest], Most) when One < Other, Most > 0 ->
         [One | FirstsOf([Other | Rest], Most - 1)];
