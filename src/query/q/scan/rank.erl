@@ -100,9 +100,10 @@ end,
 %% it is collected before the limit is what it was.
 RoomBytes = 320 * 1048576,
 WithRoom = fun(Work) ->
-    Limit = #{size => RoomBytes div erlang:system_info(wordsize), kill => true,
-              error_logger => false},
-    Before = process_flag(max_heap_size, Limit),
+    {_, Settings} = process_info(self(), garbage_collection),
+    #{size := Words} = Before = proplists:get_value(max_heap_size, Settings),
+    process_flag(max_heap_size,
+                 Before#{size := Words + RoomBytes div erlang:system_info(wordsize)}),
     Result = Work(),
     erlang:garbage_collect(),
     process_flag(max_heap_size, Before),
