@@ -196,8 +196,14 @@ InRuns = fun(Listed) ->
         false -> none
     end
 end,
-OrderOf = fun(Listed) ->
-    case ordsets:is_set(Listed) of true -> Listed; false -> InRuns(Listed) end
+%% {The list, whether it is in order now}.
+Ordered = fun(Listed) ->
+    case ordsets:is_set(Listed) of
+        true ->
+            {Listed, true};
+        false ->
+            case InRuns(Listed) of none -> {Listed, false}; Runs -> {Runs, true} end
+    end
 end,
 UnsortedMost = 2,
 StrangersMost = 200000,
@@ -211,17 +217,18 @@ end,
 NotIn = fun({Slices, _, _, {_, true}}, Left) -> ordsets:subtract(Left, lists:append(Slices));
     ({Slices, _, _, _}, Left) -> ordsets:subtract(Left, lists:sort(lists:append(Slices)))
 end,
-%% Sorted: the list in order, or `none`. Value: {the new ones, in order, strangers or `none`}.
-NewIn = fun(_, Sorted, _, Parts, 0) ->
-        {lists:foldl(NotIn, Sorted, Parts), none};
-    (Listed, _, {Compiled, Count, Recent}, _, _) ->
+%% Unsorted: how often in a row they were listed in no order. Value: {the new ones, in order,
+%% strangers or `none`}.
+NewIn = fun(Listed, _, Parts, 0) ->
+        {lists:foldl(NotIn, Listed, Parts), none};
+    (Listed, {Compiled, Count, Recent}, _, _) ->
         Found = lists:sort(ets:match_spec_run(Listed, Compiled)),
         {ordsets:subtract(Found, Recent),
          case length(Found) > Count div 8 of
              true -> StrangersTo(Listed);
              false -> {Compiled, Count, Found}
          end};
-    (Listed, _, none, Parts, Unsorted) ->
+    (Listed, none, Parts, Unsorted) ->
         IsSoon = Unsorted < UnsortedMost orelse length(Listed) > StrangersMost,
         {lists:foldl(NotIn, lists:sort(Listed), Parts),
          case IsSoon of true -> none; false -> StrangersTo(Listed) end}
@@ -235,10 +242,9 @@ end,
 %% Own: our pids. Those of ours that are listed: some end on their own.
 FewBirths = 1000,
 Look = fun(Own, {Parts, Strangers, Unsorted, Turn}) ->
-    Listed = erlang:processes(),
-    Sorted = OrderOf(Listed),
-    Times = case Sorted of none -> Unsorted + 1; _ -> 0 end,
-    {Found, Next} = NewIn(Listed, Sorted, Strangers, Parts, Times),
+    {Listed, InOrder} = Ordered(erlang:processes()),
+    Times = case InOrder of true -> 0; false -> Unsorted + 1 end,
+    {Found, Next} = NewIn(Listed, Strangers, Parts, Times),
     put(births, Found),
     HasNew = length(Found) > FewBirths orelse Found -- Own =/= [],
     Ours = [P || P <- Own, is_process_alive(P)],
