@@ -101,6 +101,7 @@ include src/query/leaders/local.mk
 include src/query/native/local.mk
 include src/query/scan/local.mk
 include src/query/facts/local.mk
+include src/query/growth/local.mk
 include src/query/process/local.mk
 include src/query/who/local.mk
 nodist_src_libquery_a_SOURCES = src/query/sources.c

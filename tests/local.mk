@@ -38,8 +38,8 @@ UNIT_LINK = tests/unit/link/test_atom_cache tests/unit/link/test_control \
 	tests/unit/link/test_frame tests/unit/link/test_name
 UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/unit/local/test_images \
 	tests/unit/local/test_jit tests/unit/local/test_records tests/unit/local/test_resident
-UNIT_QUERY = tests/unit/query/test_facts tests/unit/query/test_header tests/unit/query/test_leaders \
-	tests/unit/query/test_node tests/unit/query/test_price tests/unit/query/test_process \
+UNIT_QUERY = tests/unit/query/test_facts tests/unit/query/test_growth tests/unit/query/test_header \
+	tests/unit/query/test_leaders tests/unit/query/test_node tests/unit/query/test_price tests/unit/query/test_process \
 	tests/unit/query/test_scan tests/unit/query/test_who
 UNIT_MODEL = tests/unit/model/spans/test_ends tests/unit/model/spans/test_join \
 	tests/unit/model/spans/test_sampled tests/unit/model/spans/test_spans tests/unit/model/test_armed tests/unit/model/test_column \
@@ -147,6 +147,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_spans \
 	tests/fuzz/fuzz_theme \
 	tests/fuzz/fuzz_trace \
+	tests/fuzz/fuzz_growth \
 	tests/fuzz/fuzz_leaders \
 	tests/fuzz/fuzz_who
 tests_fuzz_fuzz_atom_cache_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)
@@ -171,6 +172,7 @@ tests_fuzz_fuzz_scan_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_spans_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
 tests_fuzz_fuzz_theme_LDADD = $(FUZZ_MAIN) src/libui.a $(BASE_LIBS)
 tests_fuzz_fuzz_trace_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
+tests_fuzz_fuzz_growth_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_leaders_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_who_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 

@@ -21,6 +21,7 @@
 #include "query/native/price.h"
 #include "query/leaders/leaders.h"
 #include "query/process/process.h"
+#include "query/growth/growth.h"
 #include "query/scan/scan.h"
 
 /* What the program waits beyond the target's own deadline before it gives an answer up. */
@@ -562,6 +563,8 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
         leaders_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
     q->ways[QUESTION_PROCESS] = process_way(q, &q->price, q->native, conn, loop);
     q->ways[QUESTION_FACTS] = facts_way(q, &q->price, q->native, loop);
+    q->ways[QUESTION_GROWTH] =
+        growth_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
     q->timer = alloc_zero(1, sizeof *q->timer);
     uv_timer_init(loop, q->timer);
     q->timer->data = q;

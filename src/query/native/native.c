@@ -238,6 +238,11 @@ uint32_t native_creation(const struct native *n)
     return n->next_recent > 0 ? n->recent[(n->next_recent - 1) % RECENT].creation : 0;
 }
 
+unsigned native_asked(const struct native *n)
+{
+    return n->next_recent;
+}
+
 bool native_is_own(const struct native *n, const struct etf_pid *pid)
 {
     for (unsigned i = 0; i < RECENT && i < n->next_recent; i++)

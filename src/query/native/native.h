@@ -125,6 +125,8 @@ const struct etf_pid *native_pid(const struct native *n, unsigned place);
 /* The creation of the node's pids, once it has spawned one; else 0. */
 uint32_t native_creation(const struct native *n);
 
+/* Processes of asks that the node has spawned so far; it wraps. */
+unsigned native_asked(const struct native *n);
 /* Of an ask that is out, or one of the last of all. */
 bool native_is_own(const struct native *n, const struct etf_pid *pid);
 

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The question `growth` of a small node, asked natively (native.h): the program keeps the marks,
+ * and asks about what has grown since. One thread: the loop's. */
+#ifndef BEAMTOP_QUERY_GROWTH_H
+#define BEAMTOP_QUERY_GROWTH_H
+
+#include <uv.h>
+
+#include "beamtop/link/conn.h"
+#include "query/native/internal.h"
+#include "query/native/native.h"
+#include "query/native/price.h"
+#include "query/scan/scan.h"
+
+/* Where the keeper scans, or there are many tables, it is for the keeper. */
+struct native_way growth_way(struct query *q, const struct price *price, struct native *native,
+                             struct scan *scan, struct conn *conn, uv_loop_t *loop);
+
+#endif

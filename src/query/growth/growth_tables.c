@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ETS tables and what has grown among them. */
+#include <stdlib.h>
+
+#include "growth_terms.h"
+#include "query/native/values.h"
+
+static int order_tables(const void *a, const void *b)
+{
+    const struct growth_table *x = a, *y = b;
+    return slice_order(x->id, y->id);
+}
+
+bool growth_read_tables(struct slice list, struct growth_tables *out)
+{
+    struct cursor c = values_cursor(list);
+    struct cursor_list entered;
+    struct slice id;
+    arena_clear(&out->arena);
+    out->n = 0;
+    if (list.len == 0 || !cursor_list(&c, &entered) || entered.count > GROWTH_TABLES)
+        return false;
+    out->all = arena_alloc(&out->arena, (entered.count + 1) * sizeof *out->all);
+    for (size_t i = 0; i < entered.count; i++) {
+        const enum etf_kind kind = cursor_kind(&c);
+        if ((kind != ETF_KIND_ATOM && kind != ETF_KIND_REF) || !cursor_raw(&c, &id))
+            return false;
+        out->all[out->n++] = (struct growth_table){slice_keep(&out->arena, id), -1};
+    }
+    qsort(out->all, out->n, sizeof *out->all, order_tables);
+    return true;
+}
+
+static const struct growth_table *find_table(const struct growth_tables *t, struct slice id)
+{
+    const struct growth_table key = {.id = id};
+    return t->n == 0 ? NULL : bsearch(&key, t->all, t->n, sizeof *t->all, order_tables);
+}
+
+bool growth_take_words(struct growth_tables *t, struct slice list)
+{
+    struct cursor c = values_cursor(list), word;
+    struct cursor_list entered;
+    if (list.len == 0 || !cursor_list(&c, &entered) || entered.string || entered.count != t->n)
+        return false;
+    for (size_t i = 0; i < t->n && cursor_apart(&c, &word); i++) {
+        int64_t words;
+        if (cursor_int64(&word, &words) && words >= 0 && words <= VALUES_MOST)
+            t->all[i].words = words;
+    }
+    return true;
+}
+
+/* The largest growth first. */
+static void note_growth(struct growth_ets *out, const struct growth_table *table, int64_t words)
+{
+    size_t at = out->n_growing;
+    if (at == GROWTH_EXAMPLES && out->growing[at - 1].words >= words)
+        return;
+    if (at < GROWTH_EXAMPLES)
+        out->n_growing++;
+    else
+        at--;
+    for (; at > 0 && out->growing[at - 1].words < words; at--)
+        out->growing[at] = out->growing[at - 1];
+    out->growing[at] = (struct growth_grown){.table = table, .words = words};
+}
+
+void growth_compare_tables(const struct growth_tables *now, const struct growth_tables *old,
+                           struct growth_ets *out)
+{
+    for (size_t i = 0; i < now->n; i++) {
+        const struct growth_table *table = &now->all[i], *was = find_table(old, table->id);
+        if (table->words < 0)
+            continue;
+        out->measured++;
+        if (!was) {
+            out->n_new++;
+            if (out->n_sampled < GROWTH_LOOKED)
+                out->new_ids[out->n_sampled++] = table->id;
+        }
+        const int64_t before = was && was->words > 0 ? was->words : 0;
+        if (table->words > before && !(was && was->words < 0))
+            note_growth(out, table, table->words - before);
+    }
+}
+
+/* {name, Value} of a port, else the value; len 0: it is gone. */
+static struct slice value_of(struct slice term)
+{
+    struct slice parts[2];
+    if (who_term_is(term, "undefined"))
+        return (struct slice){0};
+    return values_read_tuple(term, 2, parts, 2) ? parts[1] : term;
+}
+
+size_t growth_read_most(struct slice names, struct slice owners, struct slice *name,
+                        struct slice *owner, size_t *sampled)
+{
+    struct cursor a = values_cursor(names), b = values_cursor(owners);
+    struct cursor_list of_a, of_b;
+    struct slice raw_a, raw_b;
+    size_t most = 0, n = 0;
+    struct slice both[2][GROWTH_LOOKED];
+    if (names.len == 0 || owners.len == 0 || !cursor_list(&a, &of_a) || !cursor_list(&b, &of_b) ||
+        of_a.string || of_b.string || of_a.count != of_b.count || of_a.count > GROWTH_LOOKED)
+        return 0;
+    for (size_t i = 0; i < of_a.count; i++) {
+        if (!cursor_raw(&a, &raw_a) || !cursor_raw(&b, &raw_b))
+            return 0;
+        both[0][n] = value_of(raw_a);
+        both[1][n] = value_of(raw_b);
+        n += both[0][n].len > 0 && both[1][n].len > 0;
+    }
+    *sampled = n;
+    for (size_t i = 0; i < n; i++) {
+        size_t same = 0;
+        for (size_t k = 0; k < n; k++)
+            same += slice_equal(both[0][i], both[0][k]) && slice_equal(both[1][i], both[1][k]);
+        if (same <= most)
+            continue;
+        most = same;
+        *name = both[0][i];
+        *owner = both[1][i];
+    }
+    return most;
+}
