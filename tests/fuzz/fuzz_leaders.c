@@ -16,6 +16,7 @@ static void read_value(struct slice value)
     leaders_take_moment(&sums, value);
     FUZZ_REQUIRE(sums.moments == 1 && sums.logger >= 0 && sums.calls >= 0 && sums.running >= 0);
     leaders_take_binaries(&l, value);
+    (void)leaders_take_counts(&l, value, true);
     FUZZ_REQUIRE(l.binaries >= 0);
     FUZZ_REQUIRE(leaders_read_pids(value, "n@h", pids, PIDS) <= PIDS);
     FUZZ_REQUIRE(leaders_minor_gcs(value) >= -1);

@@ -21,14 +21,14 @@
 /* Below it neither collections nor waits are worth a look. */
 #define BUSY_REDUCTIONS 100000
 #define GC_MS 250
-#define GC_WAIT "[250]"
+/* erlang:delay_trap/2: the module `timer` may not be loaded. */
+#define GC_WAIT "[true,250]"
 #define MOMENTS 12
 #define MOMENT_MS 20
-#define MOMENT_WAIT "[20]"
+#define MOMENT_WAIT "[true,20]"
 #define WORKERS_MOST 40
 
 #define LEAST_BINARY_BYTES 65536
-#define LISTED_BINARIES 2000
 #define BINARY_MS 200
 #define LEAST_TIES_BYTES 32768
 #define ONCE_TIES_BYTES (INT64_C(16) << 20) /* counted once, and killed above its heap limit */
@@ -166,7 +166,7 @@ static bool ask_gcs(void *own, struct run_calls *calls)
     if (a->n_out == 0)
         return false;
     leaders_ask_infos(a, calls, "garbage_collection");
-    run_add_text(calls, "timer", "sleep", GC_WAIT);
+    run_add_text(calls, "erlang", "delay_trap", GC_WAIT);
     leaders_ask_infos(a, calls, "garbage_collection");
     calls->waited_us = GC_MS * 1000;
     return true;
@@ -196,7 +196,7 @@ static bool ask_moments(void *own, struct run_calls *calls)
         return false;
     for (size_t i = 0; i < MOMENTS; i++) {
         run_add(calls, "lists", "foldl", leaders_moment(conn_peer_node(a->conn), a->out, a->n_out));
-        run_add_text(calls, "timer", "sleep", MOMENT_WAIT);
+        run_add_text(calls, "erlang", "delay_trap", MOMENT_WAIT);
     }
     calls->waited_us = MOMENTS * MOMENT_MS * 1000;
     calls->most_us += MOMENTS * LOOKED_US * (double)a->n_out;
@@ -219,7 +219,6 @@ static bool is_counted(const struct leader *l)
 
 static bool ask_ties(void *own, struct run_calls *calls)
 {
-    static const char *const items[] = {"monitors", "monitored_by", "links"};
     struct leaders_ask *a = own;
     a->n_out = 0;
     for (size_t i = 0; i < a->answer.tied.n; i++) {
@@ -228,34 +227,27 @@ static bool ask_ties(void *own, struct run_calls *calls)
         if (!is_counted(l))
             continue;
         a->out[a->n_out++] = l;
-        for (int tie = 0; tie < TIES; tie++)
-            run_add(calls, "lists", "foldl",
-                    leaders_words(conn_peer_node(a->conn), &l->pid, items[tie]));
         l->was_tied |= l->beside_bytes > HEAVY_BYTES;
     }
+    if (a->n_out > 0)
+        run_add(calls, "lists", "foldl", leaders_counts(conn_peer_node(a->conn), a->out, a->n_out));
     return a->n_out > 0;
 }
 
 static void take_ties(void *own, const struct slice *values, size_t n)
 {
     struct leaders_ask *a = own;
-    for (size_t i = 0; values && i < a->n_out && i * TIES + TIES <= n; i++) {
-        struct leader *l = a->out[i];
-        int64_t words = 0, counts[TIES];
-        l->mostly = 0;
-        for (int tie = 0; tie < TIES; tie++) {
-            const bool known = values_read_integer(values[i * TIES + (size_t)tie], &words);
-            counts[tie] = known ? leaders_count_tied(words, (enum leader_tie)tie) : -1;
-            l->mostly = counts[tie] > counts[l->mostly] ? tie : l->mostly;
-        }
-        if (l->beside_bytes <= HEAVY_BYTES)
-            memcpy(l->ties, counts, sizeof counts);
-    }
+    struct slice each[LEADERS_TIED];
+    (void)n;
+    if (!values || !leaders_read_each(a, values[0], each))
+        return;
+    for (size_t i = 0; i < a->n_out; i++)
+        (void)leaders_take_counts(a->out[i], each[i], a->out[i]->beside_bytes <= HEAVY_BYTES);
 }
 
 /* ---- binaries */
 
-static bool ask_binary_words(void *own, struct run_calls *calls)
+static bool ask_binaries(void *own, struct run_calls *calls)
 {
     struct leaders_ask *a = own;
     a->n_out = 0;
@@ -266,31 +258,11 @@ static bool ask_binary_words(void *own, struct run_calls *calls)
         a->out[a->n_out++] = l;
         l->binaries = -1;
         l->listed_binary_bytes = l->binary_bytes;
-        run_add(calls, "lists", "foldl", leaders_words(conn_peer_node(a->conn), &l->pid, "binary"));
     }
+    if (a->n_out > 0)
+        run_add(calls, "lists", "foldl",
+                leaders_binaries(conn_peer_node(a->conn), a->out, a->n_out));
     return a->n_out > 0;
-}
-
-/* Keeps those of which a list is short. */
-static void take_binary_words(void *own, const struct slice *values, size_t n)
-{
-    struct leaders_ask *a = own;
-    size_t kept = 0;
-    int64_t words = 0;
-    for (size_t i = 0; values && i < n; i++)
-        if (values_read_integer(values[i], &words) &&
-            leaders_count_binaries(words) <= LISTED_BINARIES)
-            a->out[kept++] = a->out[i];
-    a->n_out = kept;
-}
-
-static bool ask_binaries(void *own, struct run_calls *calls)
-{
-    struct leaders_ask *a = own;
-    if (a->answer.holders.n == 0 || a->n_out == 0)
-        return false;
-    leaders_ask_infos(a, calls, "binary");
-    return true;
 }
 
 static void take_binaries(void *own, const struct slice *values, size_t n)
@@ -329,7 +301,6 @@ const struct run_step leaders_look_steps[] = {
     {.ask = ask_gcs, .take = take_gcs},
     {.ask = ask_moments, .take = take_moments},
     {.ask = ask_ties, .take = take_ties},
-    {.ask = ask_binary_words, .take = take_binary_words},
     {.ask = ask_binaries, .take = take_binaries},
     {.ask = ask_binary_bytes, .take = take_binary_bytes, .waits_ms = BINARY_MS},
 };

@@ -30,25 +30,35 @@ struct builder *leaders_infos(const char *node, struct leader *const *of, size_t
     return b;
 }
 
-/* foldl(fun erlang:apply/2, [Pid, [Item]], [fun erlang:process_info/2, fun
- * erts_debug:flat_size/1]): what the first returns, a list of one, is what the second is given. */
-struct builder *leaders_words(const char *node, const struct etf_pid *pid, const char *item)
+/* What a match specification says of the items of each: {Spec} as text, a list of one argument. */
+static struct builder *match_infos(const char *node, struct leader *const *of, size_t n,
+                                   const char *items, const char *spec_args)
 {
-    struct builder *b = builder_new();
-    build_list(b, 3);
-    build_export(b, "erlang", "apply", 2);
-    build_list(b, 2);
-    build_pid(b, node, pid);
-    build_list(b, 1);
-    build_atom(b, item);
-    build_nil(b);
-    build_nil(b);
-    build_list(b, 2);
-    build_export(b, "erlang", "process_info", 2);
-    build_export(b, "erts_debug", "flat_size", 1);
-    build_nil(b);
-    build_nil(b);
+    struct builder *infos = leaders_infos(node, of, n, items);
+    struct builder *spec = builder_new();
+    args_build_text(spec, spec_args);
+    const struct args_fun run = {"ets", "match_spec_run", 2, NULL};
+    const struct args_fun inner[] = {{"lists", "zipwith", 3, infos},
+                                     {"ets", "match_spec_compile", 1, spec}};
+    struct builder *b = args_of_composed(&run, inner, ARRAY_LEN(inner));
+    builder_free(infos);
+    builder_free(spec);
     return b;
+}
+
+#define OTHERS "{'_',[],[undefined]}]]"
+
+struct builder *leaders_counts(const char *node, struct leader *const *of, size_t n)
+{
+    return match_infos(node, of, n, "[monitors,monitored_by,links]",
+                       "[[{[{'_','$1'},{'_','$2'},{'_','$3'}],[],"
+                       "[[{length,'$1'},{length,'$2'},{length,'$3'}]]}," OTHERS);
+}
+
+struct builder *leaders_binaries(const char *node, struct leader *const *of, size_t n)
+{
+    return match_infos(node, of, n, "binary",
+                       "[[{{'_','$1'},[{'=<',{length,'$1'},2000}],['$_']}," OTHERS);
 }
 
 /* A handler is called by the process that logs, through logger_backend: who waits below that waits
@@ -67,16 +77,7 @@ struct builder *leaders_words(const char *node, const struct etf_pid *pid, const
 
 struct builder *leaders_moment(const char *node, struct leader *const *of, size_t n)
 {
-    struct builder *infos = leaders_infos(node, of, n, "[status,current_stacktrace]");
-    struct builder *spec = builder_new();
-    args_build_text(spec, MOMENT);
-    const struct args_fun run = {"ets", "match_spec_run", 2, NULL};
-    const struct args_fun inner[] = {{"lists", "zipwith", 3, infos},
-                                     {"ets", "match_spec_compile", 1, spec}};
-    struct builder *b = args_of_composed(&run, inner, ARRAY_LEN(inner));
-    builder_free(infos);
-    builder_free(spec);
-    return b;
+    return match_infos(node, of, n, "[status,current_stacktrace]", MOMENT);
 }
 
 /* ---- values */
@@ -150,19 +151,21 @@ int64_t leaders_minor_gcs(struct slice pair)
     return values_find_integer(values_of_pair(pair, "garbage_collection"), "minor_gcs");
 }
 
-/* Words of the pair; of each element with its place in the list: a pid of the node has none beside,
- * {process, Pid} has three. */
-#define PAIR_WORDS 3
-#define BINARY_WORDS 6 /* {Id, Bytes, References} */
-
-int64_t leaders_count_tied(int64_t words, enum leader_tie tie)
+bool leaders_take_counts(struct leader *l, struct slice counts, bool all)
 {
-    return words < PAIR_WORDS ? -1 : (words - PAIR_WORDS) / (tie == TIE_MONITORS ? 5 : 2);
-}
-
-int64_t leaders_count_binaries(int64_t words)
-{
-    return words < PAIR_WORDS ? -1 : (words - PAIR_WORDS) / BINARY_WORDS;
+    struct slice terms[TIES];
+    int64_t n[TIES];
+    bool ok = values_read_list(counts, terms, TIES);
+    for (int tie = 0; ok && tie < TIES; tie++)
+        ok = values_read_integer(terms[tie], &n[tie]) && n[tie] >= 0;
+    if (!ok)
+        return false;
+    l->mostly = 0;
+    for (int tie = 0; tie < TIES; tie++) {
+        l->mostly = n[tie] > n[l->mostly] ? tie : l->mostly;
+        l->ties[tie] = all ? n[tie] : -1;
+    }
+    return true;
 }
 
 struct held {
@@ -195,7 +198,10 @@ static size_t read_held(struct slice list, struct held **out)
 void leaders_take_binaries(struct leader *l, struct slice pair)
 {
     struct held *held;
-    const size_t n = read_held(values_of_pair(pair, "binary"), &held);
+    const struct slice list = values_of_pair(pair, "binary");
+    const size_t n = read_held(list, &held);
+    if (list.len == 0)
+        return; /* it is long, or the process has ended */
     if (n > 0)
         qsort(held, n, sizeof *held, order_held);
     l->binaries = l->distinct_bytes = 0;

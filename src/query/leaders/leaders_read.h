@@ -11,8 +11,10 @@
 /* Arguments of lists:zipwith/3: process_info/2 of each. items: as text. */
 struct builder *leaders_infos(const char *node, struct leader *const *of, size_t n,
                               const char *items);
-/* Arguments of lists:foldl/3: how many words that item of a process is, without sending it. */
-struct builder *leaders_words(const char *node, const struct etf_pid *pid, const char *item);
+/* Arguments of lists:foldl/3. How many monitors, monitors of others and links: a list of three
+ * numbers for each. Lists of binaries, of up to 2,000. The lists themselves stay there. */
+struct builder *leaders_counts(const char *node, struct leader *const *of, size_t n);
+struct builder *leaders_binaries(const char *node, struct leader *const *of, size_t n);
 
 /* Where a process is that works: 1 it runs or is ready to, 2 it waits for the logger, 3 it waits in
  * another call. Arguments of lists:foldl/3, whose value is a list of these. */
@@ -33,9 +35,8 @@ bool leaders_is_sending(struct slice mfa);
 void leaders_take_look(struct leader *l, struct slice infos);
 /* minor_gcs of garbage_collection; -1: unknown. */
 int64_t leaders_minor_gcs(struct slice pair);
-/* How many are in a list of so many words; {monitors, List} and its like. */
-int64_t leaders_count_tied(int64_t words, enum leader_tie tie);
-int64_t leaders_count_binaries(int64_t words);
+/* Of leaders_counts(); `all`: the numbers too, else only which are most. */
+bool leaders_take_counts(struct leader *l, struct slice counts, bool all);
 /* {binary, [{Id, Bytes, _}]}: one that comes several times counts once. */
 void leaders_take_binaries(struct leader *l, struct slice pair);
 /* The first pids of the node in a list, `most` at most. */

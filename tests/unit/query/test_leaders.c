@@ -83,12 +83,27 @@ TEST(test_binaries)
     builder_free(b);
     b = term_of("undefined", &value);
     leaders_take_binaries(&l, value);
-    assert_int_equal(l.binaries, 0);
+    assert_int_equal(l.binaries, 2); /* as it was */
     builder_free(b);
-    assert_int_equal(leaders_count_binaries(3 + 2 * 6), 2);
-    assert_int_equal(leaders_count_tied(3 + 7 * 5, TIE_MONITORS), 7);
-    assert_int_equal(leaders_count_tied(3 + 7 * 2, TIE_LINKS), 7);
-    assert_int_equal(leaders_count_tied(0, TIE_LINKS), -1);
+}
+
+TEST(test_counts)
+{
+    static const char *const odd[] = {"undefined", "[1,2]", "[1,2,a]", "[1,2,-3]"};
+    struct slice value;
+    struct leader l = {.mostly = TIES};
+    struct builder *b = term_of("[1,2000,30]", &value);
+    assert_true(leaders_take_counts(&l, value, true));
+    assert_int_equal(l.mostly, TIE_MONITORED_BY);
+    assert_int_equal(l.ties[TIE_LINKS], 30);
+    assert_true(leaders_take_counts(&l, value, false));
+    assert_int_equal(l.ties[TIE_LINKS], -1);
+    builder_free(b);
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+        b = term_of(odd[i], &value);
+        assert_false(leaders_take_counts(&l, value, true));
+        builder_free(b);
+    }
 }
 
 TEST(test_pids)
