@@ -75,9 +75,20 @@ looks_for_a_record() {
     ! asks trace 'lists:map(#a{}, _)' --time 0.5s >/dev/null && grep -q 'record a' "$work/trace.out"
 }
 
+# The screen asks for what findings need: the log says so.
+sees_findings() {
+    tm_open 120 40 || return 1
+    tm_run "clear; ERL_EPMD_PORT=$ERL_EPMD_PORT '$beamtop' '$node' --no-config --cookie-file '$work/cookie' --timeout 30 --budget 100"
+    tm_wait_line '^.<[0-9.]+> +application_controller' && tm_keys 7 && tm_wait 'measured growth' &&
+        tm_wait 'looked for the longest' || return 1
+    tm_keys Q
+    tm_wait 'ready>'
+}
+
 # What is asked natively only: nothing is evaluated for it.
-a_small_list_loads_only_erpc() {
-    asks info && asks schedulers -n 2 -i 0.25 && asks top -n 2 -i 0.25 && wait_until 60 sees_modules "$work/after" || return 1
+a_small_node_loads_only_erpc() {
+    asks info && asks schedulers -n 2 -i 0.25 && asks top -n 2 -i 0.25 --filter app=kernel && asks process init &&
+        sees_findings && wait_until 60 sees_modules "$work/after" || return 1
     comm -13 "$work/before" "$work/after" | grep -vx erpc >"$work/others"
     [ ! -s "$work/others" ] || { echo "loaded:"; cat "$work/others"; return 1; }
 }
@@ -120,7 +131,7 @@ adds_only_what_is_listed() {
 for release in $(releases_of differ); do
     "$otp_sh" --root "$release" >/dev/null 2>"$work/why" || { skip "modules of $release" "$(cat "$work/why")"; continue; }
     run starts "$release"
-    run a_small_list_loads_only_erpc "$release"
+    run a_small_node_loads_only_erpc "$release"
     run commands_load_nothing_else "$release"
     run the_screen_loads_nothing_else "$release"
 done
