@@ -46,6 +46,8 @@ bool growth_read_counts(const struct slice *values, size_t n, const struct who_n
     for (size_t i = 0; i < ARRAY_LEN(to); i++)
         if (!values_read_integer(values[2 + i], to[i]) || *to[i] < 0 || *to[i] > VALUES_MOST)
             return false;
+    if (out->word_bytes != 4 && out->word_bytes != 8)
+        return false;
     out->has_sockets = who_term_is(values[7], "true");
     struct cursor c = values_cursor(n > GROWTH_COUNTS ? values[8] : (struct slice){0});
     if (cursor_kind(&c) == ETF_KIND_PORT)

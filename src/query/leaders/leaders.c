@@ -125,6 +125,7 @@ static int ask_leaders(void *own, unsigned deadline_ms, struct error *err)
     a->answer.of_ended = seen.of_ended;
     a->answers++;
     a->next = 0;
+    a->is_heavy = false;
     leaders_choose_busy(a);
     const int rc = run_begin(a->run, a->steps, leaders_look_count + leaders_kin_count,
                              uv_now(a->loop) + deadline_ms, on_run, a, err);
@@ -147,6 +148,7 @@ static void free_leaders(void *own)
     leaders_table_clear(&a->table);
     buf_clear(&a->connections);
     buf_clear(&a->congested);
+    buf_clear(&a->sender_nodes);
     buf_clear(&a->names);
     free(a);
 }
@@ -165,6 +167,7 @@ struct native_way leaders_way(struct query *q, const struct price *price, struct
     memcpy(a->steps + leaders_look_count, leaders_kin_steps, leaders_kin_count * sizeof *a->steps);
     buf_init(&a->connections, 0);
     buf_init(&a->congested, 0);
+    buf_init(&a->sender_nodes, 0);
     buf_init(&a->names, 0);
     return (struct native_way){a, take_leaders_argument, ask_leaders, cancel_leaders, free_leaders};
 }

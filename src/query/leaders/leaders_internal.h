@@ -33,10 +33,13 @@ struct leaders_ask {
     size_t n_near[NEAR_MOST];
     struct leader *asleep[ASLEEP_MOST];
     size_t n_asleep;
-    struct buf connections; /* [{Node, Port}] */
-    struct buf congested;   /* a list of nodes */
-    bool is_congested;      /* now */
-    struct buf names;       /* of calls; borrowed by them */
+    struct buf connections;  /* [{Node, Port}] */
+    struct buf congested;    /* a list of nodes */
+    bool is_congested;       /* now */
+    struct buf sender_nodes; /* congested when somebody was suspended */
+    bool is_once;            /* one with very many links is counted in this answer */
+    bool is_heavy;           /* one that takes long is among those looked at */
+    struct buf names;        /* of calls; borrowed by them */
     struct leaders_answer answer;
 };
 

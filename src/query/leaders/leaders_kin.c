@@ -87,7 +87,8 @@ static bool ask_links(void *own, struct run_calls *calls)
     }
     a->n_out = n;
     if (n > 0)
-        leaders_ask_infos(a, calls, "links");
+        run_add(calls, "lists", "foldl", leaders_links(conn_peer_node(a->conn), a->out, n));
+    calls->heap_words = LEADERS_LISTS_WORDS;
     return n > 0;
 }
 
@@ -154,7 +155,7 @@ static void take_callers(void *own, const struct slice *values, size_t n)
     const bool ok = values && leaders_read_each(a, values[0], each);
     for (size_t i = 0; ok && i < a->n_out; i++)
         if (leaders_is_in(values_of_pair(each[i], "current_function"), "gen", "do_call") &&
-            a->out[i]->beside_bytes < NEAR_BYTES)
+            a->out[i]->memory > 0 && a->out[i]->memory < NEAR_BYTES)
             a->out[kept++] = a->out[i];
     a->n_out = kept;
 }
@@ -329,7 +330,9 @@ static void take_suspended(void *own, const struct slice *values, size_t n)
     to->n_senders =
         to->suspended < LEADERS_SENDERS ? (size_t)to->suspended : (size_t)LEADERS_SENDERS;
     memcpy(to->senders, held, to->n_senders * sizeof *held);
-    to->sender_nodes = (struct slice){(const char *)a->congested.data, a->congested.len};
+    buf_reset(&a->sender_nodes);
+    buf_put(&a->sender_nodes, a->congested.data, a->congested.len);
+    to->sender_nodes = (struct slice){(const char *)a->sender_nodes.data, a->sender_nodes.len};
 }
 
 /* ---- in this order */

@@ -14,7 +14,7 @@
  * too. One with much beside its heaps takes long, and has its turn every so many answers. */
 #define LOOKED_MOST 250 /* in one ask */
 #define MOVED 30
-#define HEAVY_BYTES (INT64_C(2) << 20)
+#define HEAVY_BYTES (INT64_C(400) << 10) /* links that take a millisecond */
 #define HEAVY_ANSWERS 6
 #define LOOKED_US 10
 
@@ -31,6 +31,7 @@
 #define LEAST_BINARY_BYTES 65536
 #define BINARY_MS 200
 #define LEAST_TIES_BYTES 32768
+#define COUNTED_BYTES (INT64_C(2) << 20)
 #define ONCE_TIES_BYTES (INT64_C(16) << 20) /* counted once, and killed above its heap limit */
 
 void leaders_ask_infos(struct leaders_ask *a, struct run_calls *calls, const char *items)
@@ -101,12 +102,17 @@ static void take_asleep(void *own, const struct slice *values, size_t n)
 
 /* ---- memory, and words held in binaries */
 
-static bool is_looked_at(const struct leaders_ask *a, const struct leader *l)
+static bool is_looked_at(struct leaders_ask *a, const struct leader *l)
 {
-    const bool heavy = l->beside_bytes > HEAVY_BYTES;
-    return !l->is_walked &&
-           (l->looked_reductions < 0 || (l->reductions - l->looked_reductions > MOVED &&
-                                         (!heavy || a->answers % HEAVY_ANSWERS == 0)));
+    if (l->is_walked ||
+        (l->looked_reductions >= 0 && l->reductions - l->looked_reductions <= MOVED))
+        return false;
+    if (l->beside_bytes <= HEAVY_BYTES)
+        return true;
+    const bool has_turn =
+        l->beside_bytes <= ONCE_TIES_BYTES && !a->is_heavy && a->answers % HEAVY_ANSWERS == 0;
+    a->is_heavy |= has_turn;
+    return has_turn;
 }
 
 static bool ask_look(void *own, struct run_calls *calls)
@@ -191,6 +197,8 @@ static void take_gcs(void *own, const struct slice *values, size_t n)
 static bool ask_moments(void *own, struct run_calls *calls)
 {
     struct leaders_ask *a = own;
+    a->next = 0;
+    a->is_once = false;
     a->n_out = leaders_best(&a->table, leader_did, BUSY_REDUCTIONS / 10, a->out, WORKERS_MOST);
     if (a->n_out == 0 || a->out[0]->did < BUSY_REDUCTIONS)
         return false;
@@ -214,66 +222,76 @@ static void take_moments(void *own, const struct slice *values, size_t n)
 
 static bool is_counted(const struct leader *l)
 {
-    return l->beside_bytes <= HEAVY_BYTES || (l->beside_bytes <= ONCE_TIES_BYTES && !l->was_tied);
+    return l->beside_bytes <= COUNTED_BYTES || (l->beside_bytes <= ONCE_TIES_BYTES && !l->was_tied);
 }
 
+/* One in an ask: of a list that is too long the others are not unknown. Of those with very many one
+ * in an answer. */
 static bool ask_ties(void *own, struct run_calls *calls)
 {
     struct leaders_ask *a = own;
-    a->n_out = 0;
-    for (size_t i = 0; i < a->answer.tied.n; i++) {
-        struct leader *l = a->answer.tied.of[i];
+    for (a->n_out = 0; a->next < a->answer.tied.n && a->n_out == 0; a->next++) {
+        struct leader *l = a->answer.tied.of[a->next];
+        const bool many = l->beside_bytes > COUNTED_BYTES;
         l->ties[TIE_MONITORS] = l->ties[TIE_MONITORED_BY] = l->ties[TIE_LINKS] = -1;
-        if (!is_counted(l))
+        if (!is_counted(l) || (many && a->is_once))
             continue;
         a->out[a->n_out++] = l;
-        l->was_tied |= l->beside_bytes > HEAVY_BYTES;
+        l->was_tied |= many;
+        a->is_once |= many;
     }
     if (a->n_out > 0)
         run_add(calls, "lists", "foldl", leaders_counts(conn_peer_node(a->conn), a->out, a->n_out));
+    calls->heap_words = LEADERS_LISTS_WORDS;
     return a->n_out > 0;
 }
 
 static void take_ties(void *own, const struct slice *values, size_t n)
 {
     struct leaders_ask *a = own;
-    struct slice each[LEADERS_TIED];
+    struct slice one;
     (void)n;
-    if (!values || !leaders_read_each(a, values[0], each))
-        return;
-    for (size_t i = 0; i < a->n_out; i++)
-        (void)leaders_take_counts(a->out[i], each[i], a->out[i]->beside_bytes <= HEAVY_BYTES);
+    if (values && leaders_read_each(a, values[0], &one))
+        (void)leaders_take_counts(a->out[0], one, a->out[0]->beside_bytes <= COUNTED_BYTES);
 }
 
 /* ---- binaries */
 
+static bool is_listed(const struct leader *l)
+{
+    return l->binary_bytes == l->listed_binary_bytes;
+}
+
+static bool begin_binaries(void *own, struct run_calls *calls)
+{
+    struct leaders_ask *a = own;
+    (void)calls;
+    a->next = 0;
+    return false;
+}
+
 static bool ask_binaries(void *own, struct run_calls *calls)
 {
     struct leaders_ask *a = own;
-    a->n_out = 0;
-    for (size_t i = 0; i < a->answer.holders.n; i++) {
-        struct leader *l = a->answer.holders.of[i];
-        if (l->binary_bytes == l->listed_binary_bytes)
-            continue;
-        a->out[a->n_out++] = l;
-        l->binaries = -1;
-        l->listed_binary_bytes = l->binary_bytes;
-    }
-    if (a->n_out > 0)
-        run_add(calls, "lists", "foldl",
-                leaders_binaries(conn_peer_node(a->conn), a->out, a->n_out));
-    return a->n_out > 0;
+    for (a->n_out = 0; a->next < a->answer.holders.n && a->n_out == 0; a->next++)
+        if (!is_listed(a->answer.holders.of[a->next]))
+            a->out[a->n_out++] = a->answer.holders.of[a->next];
+    if (a->n_out == 0)
+        return false;
+    a->out[0]->binaries = -1;
+    a->out[0]->listed_binary_bytes = a->out[0]->binary_bytes;
+    run_add(calls, "lists", "foldl", leaders_binaries(conn_peer_node(a->conn), a->out, a->n_out));
+    calls->heap_words = LEADERS_LISTS_WORDS;
+    return true;
 }
 
 static void take_binaries(void *own, const struct slice *values, size_t n)
 {
     struct leaders_ask *a = own;
-    struct slice each[LEADERS_HOLDERS];
+    struct slice one;
     (void)n;
-    if (!values || !leaders_read_each(a, values[0], each))
-        return;
-    for (size_t i = 0; i < a->n_out; i++)
-        leaders_take_binaries(a->out[i], each[i]);
+    if (values && leaders_read_each(a, values[0], &one))
+        leaders_take_binaries(a->out[0], one);
 }
 
 static bool ask_binary_bytes(void *own, struct run_calls *calls)
@@ -300,8 +318,9 @@ const struct run_step leaders_look_steps[] = {
     {.ask = ask_look, .take = take_look, .repeats = true},
     {.ask = ask_gcs, .take = take_gcs},
     {.ask = ask_moments, .take = take_moments},
-    {.ask = ask_ties, .take = take_ties},
-    {.ask = ask_binaries, .take = take_binaries},
+    {.ask = ask_ties, .take = take_ties, .repeats = true},
+    {.ask = begin_binaries},
+    {.ask = ask_binaries, .take = take_binaries, .repeats = true},
     {.ask = ask_binary_bytes, .take = take_binary_bytes, .waits_ms = BINARY_MS},
 };
 const size_t leaders_look_count = ARRAY_LEN(leaders_look_steps);

@@ -55,6 +55,12 @@ struct builder *leaders_counts(const char *node, struct leader *const *of, size_
                        "[[{length,'$1'},{length,'$2'},{length,'$3'}]]}," OTHERS);
 }
 
+struct builder *leaders_links(const char *node, struct leader *const *of, size_t n)
+{
+    return match_infos(node, of, n, "links",
+                       "[[{{'_','$1'},[{'=<',{length,'$1'},1000}],['$_']}," OTHERS);
+}
+
 struct builder *leaders_binaries(const char *node, struct leader *const *of, size_t n)
 {
     return match_infos(node, of, n, "binary",
@@ -189,8 +195,8 @@ static size_t read_held(struct slice list, struct held **out)
     *out = alloc_zero(entered.count + 1, sizeof **out);
     for (; n < entered.count; n++)
         if (!cursor_tuple_of(&c, 3) || !cursor_raw(&c, &(*out)[n].id) ||
-            !cursor_int64(&c, &(*out)[n].bytes) || (*out)[n].bytes > VALUES_MOST ||
-            !cursor_skip(&c))
+            !cursor_int64(&c, &(*out)[n].bytes) || (*out)[n].bytes < 0 ||
+            (*out)[n].bytes > VALUES_MOST || !cursor_skip(&c))
             break;
     return n;
 }
@@ -206,7 +212,8 @@ void leaders_take_binaries(struct leader *l, struct slice pair)
         qsort(held, n, sizeof *held, order_held);
     l->binaries = l->distinct_bytes = 0;
     for (size_t i = 0; i < n; i++)
-        if (i == 0 || order_held(&held[i - 1], &held[i]) != 0) {
+        if ((i == 0 || order_held(&held[i - 1], &held[i]) != 0) &&
+            l->distinct_bytes <= VALUES_MOST) {
             l->binaries++;
             l->distinct_bytes += held[i].bytes;
         }

@@ -11,9 +11,14 @@
 /* Arguments of lists:zipwith/3: process_info/2 of each. items: as text. */
 struct builder *leaders_infos(const char *node, struct leader *const *of, size_t n,
                               const char *items);
+/* The heap of an ask that makes lists of one process: 48 MiB on 64 bits. */
+#define LEADERS_LISTS_WORDS (UINT64_C(6) << 20)
+
 /* Arguments of lists:foldl/3. How many monitors, monitors of others and links: a list of three
  * numbers for each. Lists of binaries, of up to 2,000. The lists themselves stay there. */
 struct builder *leaders_counts(const char *node, struct leader *const *of, size_t n);
+/* Links of those that have 1,000 at most. */
+struct builder *leaders_links(const char *node, struct leader *const *of, size_t n);
 struct builder *leaders_binaries(const char *node, struct leader *const *of, size_t n);
 
 /* Where a process is that works: 1 it runs or is ready to, 2 it waits for the logger, 3 it waits in

@@ -6,11 +6,13 @@
 
 #include "beamtop/base/alloc.h"
 
-/* Of one that does nothing, with what reads of others take of it. */
+/* One that does nothing has not moved for so long, or does no more than 40 reductions a second, in
+ * the 10 s between two answers: each read by a beamtop is one, several times a second. */
 #define IDLE_MS 2000
-#define IDLE_REDUCTIONS 50
+#define IDLE_REDUCTIONS 400
 /* A queue above it, and links that take so long, are walked seldom. */
 #define WALKED_MESSAGES 1000
+#define WORD_BYTES 8
 
 void leaders_table_clear(struct leaders_table *t)
 {
@@ -31,7 +33,8 @@ struct leader *leaders_table_find(const struct leaders_table *t, const struct et
 static struct leader make_leader(const struct scan_proc *p)
 {
     return (struct leader){.pid = p->pid,
-                           .reductions = p->reductions_before,
+                           .reductions =
+                               p->reductions_before > 0 ? p->reductions_before : p->reductions,
                            .looked_reductions = -1,
                            .binaries = -1,
                            .distinct_bytes = -1,
@@ -47,10 +50,13 @@ static void take_seen(struct leader *l, const struct scan_proc *p, uint64_t now_
     l->did = p->reductions > l->reductions ? p->reductions - l->reductions : 0;
     l->reductions = p->reductions;
     l->is_idle = now_ms >= p->still_ms + IDLE_MS || l->did < IDLE_REDUCTIONS;
+    l->is_long = long_queue;
     l->is_walked = long_queue || p->links_ns > 0;
     l->minor_gcs_per_s = 0;
     if (l->is_walked && p->walked_ms != 0)
         l->memory = p->memory; /* as the scan has read it */
+    if (!long_queue && p->links_ns > 0 && p->walked_ms != 0)
+        l->beside_bytes = p->memory - WORD_BYTES * p->words;
 }
 
 void leaders_table_merge(struct leaders_table *t, const struct scan_table *seen, uint64_t now_ms)
@@ -93,7 +99,7 @@ int64_t leader_binary_bytes(const struct leader *l)
 
 int64_t leader_beside_bytes(const struct leader *l)
 {
-    return l->is_walked ? 0 : l->beside_bytes;
+    return l->is_long ? 0 : l->beside_bytes;
 }
 
 size_t leaders_best(const struct leaders_table *t, leader_value_fn *value, int64_t least,

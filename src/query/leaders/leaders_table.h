@@ -19,6 +19,7 @@ struct leader {
     int64_t reductions, did; /* since the answer before; at the first, since the scan before */
     bool is_idle;            /* it has not moved for some seconds */
     bool is_walked;          /* a read of its memory walks what is long */
+    bool is_long;            /* … its message queue */
     /* As they were looked at when it had done looked_reductions; -1: not yet. */
     int64_t looked_reductions;
     int64_t memory, binary_bytes, beside_bytes; /* beside: than its heaps; 0: unknown */

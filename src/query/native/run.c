@@ -54,6 +54,7 @@ static void clear_calls(struct run_calls *calls)
     calls->n = 0;
     calls->most_us = CALLS_US;
     calls->waited_us = 0;
+    calls->heap_words = 0;
 }
 
 /* ---- answers */
@@ -124,6 +125,8 @@ static int ask_step(struct run *r, const struct run_step *step, struct error *er
     r->calls.steps[0] = r->calls.steps[r->calls.n + 1] = clock;
     native_batch_init(&call, r->calls.steps, r->calls.n + 2, false);
     call.patient = r->waits = step->waits_ms > 0;
+    if (r->calls.heap_words > 0)
+        call.max_heap_words = r->calls.heap_words;
     const int rc = native_ask(r->native, r->place + r->waits, &call, now, waits,
                               r->waits ? on_wait : on_step, r, err);
     native_call_clear(&call);
@@ -131,9 +134,10 @@ static int ask_step(struct run *r, const struct run_step *step, struct error *er
     return rc;
 }
 
-static void go_on(struct run *r)
+/* The next step that asks; *asked false: there is none. */
+static int ask_next(struct run *r, bool *asked, struct error *err)
 {
-    struct error err = {0};
+    *asked = false;
     for (; r->step < r->n_steps; r->step++) {
         const struct run_step *step = &r->steps[r->step];
         clear_calls(&r->calls);
@@ -143,11 +147,19 @@ static void go_on(struct run *r)
             step->take(r->own, NULL, r->calls.n); /* one before is late */
             continue;
         }
-        if (ask_step(r, step, &err) != 0)
-            end_run(r, &err);
-        return;
+        *asked = true;
+        return ask_step(r, step, err);
     }
-    end_run(r, NULL);
+    return 0;
+}
+
+static void go_on(struct run *r)
+{
+    struct error err = {0};
+    bool asked;
+    const int rc = ask_next(r, &asked, &err);
+    if (rc != 0 || !asked)
+        end_run(r, rc != 0 ? &err : NULL);
 }
 
 /* ---- interface */
@@ -155,6 +167,7 @@ static void go_on(struct run *r)
 int run_begin(struct run *r, const struct run_step *steps, size_t n, uint64_t due_ms, run_fn *fn,
               void *own, struct error *err)
 {
+    bool asked;
     if (native_is_out(r->native, r->place))
         return error_set(err, ERR_LIMIT, "the question before has not ended on the node");
     r->steps = steps;
@@ -162,10 +175,9 @@ int run_begin(struct run *r, const struct run_step *steps, size_t n, uint64_t du
     r->step = 0;
     r->due_ms = due_ms;
     r->own = own;
-    clear_calls(&r->calls);
-    if (!steps[0].ask(own, &r->calls))
-        return error_set(err, ERR_LIMIT, "there is nothing to ask");
-    const int rc = ask_step(r, &steps[0], err);
+    int rc = ask_next(r, &asked, err);
+    if (rc == 0 && !asked)
+        rc = error_set(err, ERR_LIMIT, "an ask of the question before has not ended on the node");
     if (rc == 0)
         r->fn = fn;
     else
