@@ -51,8 +51,7 @@ static void put_args(struct builder *b, const struct trace_event *e, const struc
         put_raw(b, e->args.bytes);
         return;
     }
-    if (line->n_args > 0)
-        build_list(b, line->n_args);
+    build_list(b, line->n_args);
     for (size_t i = 0; i < line->n_args; i++)
         put_text(b, line->args[i]);
     build_nil(b);
@@ -79,8 +78,7 @@ static void put_call(struct builder *b, const char *node, const struct trace_eve
     else
         build_atom(b, "undefined");
     put_args(b, e, line, whole);
-    if (e->n_stack > 0)
-        build_list(b, e->n_stack);
+    build_list(b, e->n_stack);
     for (size_t i = 0; i < e->n_stack; i++)
         put_mfa(b, &e->stack[i]);
     build_nil(b);

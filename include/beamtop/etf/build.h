@@ -33,7 +33,7 @@ void build_ref(struct builder *b, const char *node, const struct etf_ref *ref);
 /* `fun Module:Function/Arity`. */
 void build_export(struct builder *b, const char *module, const char *function, unsigned arity);
 void build_tuple(struct builder *b, size_t arity); /* then arity terms */
-void build_list(struct builder *b, size_t count);  /* then count terms, then build_nil; count > 0 */
+void build_list(struct builder *b, size_t count);  /* then count terms, then build_nil */
 void build_nil(struct builder *b);
 void build_map(struct builder *b, size_t pairs); /* then key, value, … */
 /* A whole term, without version byte. */

@@ -268,8 +268,7 @@ bool sample_log_ask_names(struct sample_log *l, const struct session_port *port)
     port = port ? port : &of_node;
     struct builder *b = builder_new();
     const size_t n = sampled_pids(l->sampled, pids, NAMED);
-    if (n > 0)
-        build_list(b, n);
+    build_list(b, n);
     for (size_t i = 0; i < n; i++) {
         pids[i].creation = port->creation;
         build_pid(b, port->node, pids + i);

@@ -33,8 +33,7 @@ static void build_items(struct builder *b, uint32_t items)
     size_t n = 0;
     for (int i = 0; i < PROC_ITEMS; i++)
         n += (items >> i) & 1u;
-    if (n > 0)
-        build_list(b, n);
+    build_list(b, n);
     for (int i = 0; i < PROC_ITEMS; i++)
         if ((items >> i) & 1u)
             build_atom(b, proc_item_name((enum proc_item)i));
@@ -68,8 +67,7 @@ static void build_filter_maps(struct builder *b, const struct filter_maps *maps)
     build_int(b, maps->seq);
     for (int i = 0; i < FILTER_FIELDS; i++)
         n += (maps->fields >> i) & 1u;
-    if (n > 0)
-        build_list(b, n);
+    build_list(b, n);
     for (int i = 0; i < FILTER_FIELDS; i++)
         if ((maps->fields >> i) & 1u)
             build_atom(b, filter_field_name((enum filter_field)i));
@@ -213,8 +211,7 @@ struct builder *encode_resident(enum question q, const uint8_t *value, size_t le
 
 static void build_rows(struct builder *b, const struct proc_scan *scan, const char *node)
 {
-    if (scan->n_rows > 0)
-        build_list(b, scan->n_rows);
+    build_list(b, scan->n_rows);
     for (size_t i = 0; i < scan->n_rows; i++)
         build_pid(b, node, &scan->rows[i].pid);
     build_nil(b);

@@ -51,12 +51,6 @@ void facts_build_pair(struct builder *b, const char *key, struct slice term)
     values_build_known(b, term);
 }
 
-static void begin_list(struct builder *b, size_t n)
-{
-    if (n > 0)
-        build_list(b, n);
-}
-
 struct builder *facts_compose(const char *module, const char *function, unsigned arity,
                               const struct facts_call *inner, size_t n)
 {
@@ -140,7 +134,7 @@ static void add_whereis(const struct facts_read *f, struct run_calls *calls)
     struct builder *b = builder_new();
     build_list(b, 2);
     build_export(b, "erlang", "whereis", 1);
-    begin_list(b, n);
+    build_list(b, n);
     for (size_t i = 0; i < n; i++)
         build_name(b, &handlers[i / HANDLER_NAMES], i % HANDLER_NAMES);
     build_nil(b);
@@ -242,7 +236,7 @@ static void build_logger(struct builder *b, const struct facts_read *f)
     }
     build_map(b, 2);
     build_atom(b, "handlers");
-    begin_list(b, n);
+    build_list(b, n);
     for (size_t i = 0; i < n; i++)
         build_handler(b, f, &handlers[i], i);
     build_nil(b);
@@ -289,7 +283,7 @@ static void build_distribution(struct builder *b, const struct facts_read *f)
     build_map(b, 2);
     facts_build_pair(b, "busy_limit_bytes", keep_plain(facts_kept(f, FACTS_BUSY_LIMIT)));
     build_atom(b, "nodes");
-    begin_list(b, n);
+    build_list(b, n);
     for (size_t i = 0; i < n; i++) {
         build_map(b, 2);
         facts_build_pair(b, "node", nodes[i]);
@@ -391,7 +385,7 @@ static void build_repositories(struct builder *b, const struct facts_read *f)
     for (size_t i = 0; i < n; i++)
         if (facts_is(modules[i], ETF_KIND_ATOM) && is_repository(attributes[i]))
             modules[found++] = modules[i];
-    begin_list(b, found);
+    build_list(b, found);
     for (size_t i = 0; i < found; i++)
         values_build(b, modules[i]);
     build_nil(b);

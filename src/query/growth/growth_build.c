@@ -162,8 +162,7 @@ static void put_tables(struct builder *b, const struct growth_fact *f)
     build_atom(b, "growing");
     for (size_t i = 0; i < e->n_growing; i++)
         n += e->growing[i].owner.len > 0;
-    if (n > 0)
-        build_list(b, n);
+    build_list(b, n);
     for (size_t i = 0; i < e->n_growing; i++)
         if (e->growing[i].owner.len > 0)
             build_grown(b, f, &e->growing[i]);
@@ -235,8 +234,7 @@ static void put_code(struct builder *b, const struct growth_fact *f)
     put_int(b, "modules", f->modules);
     put_int(b, "new", f->new_modules);
     build_atom(b, "examples");
-    if (f->n_new_names > 0)
-        build_list(b, f->n_new_names);
+    build_list(b, f->n_new_names);
     for (size_t i = 0; i < f->n_new_names; i++)
         values_build(b, f->new_names[i]);
     build_nil(b);

@@ -231,13 +231,11 @@ struct builder *growth_each_args(const char *module, const char *function,
     struct builder *b = builder_new();
     build_list(b, 3);
     build_export(b, module, function, 2);
-    if (n > 0)
-        build_list(b, n);
+    build_list(b, n);
     for (size_t i = 0; i < n; i++)
         values_build(b, terms[i]);
     build_nil(b);
-    if (n > 0)
-        build_list(b, n);
+    build_list(b, n);
     for (size_t i = 0; i < n; i++)
         build_atom(b, item);
     build_nil(b);

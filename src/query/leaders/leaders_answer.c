@@ -14,12 +14,6 @@ static void build_count(struct builder *b, const char *key, int64_t n)
         build_atom(b, "undefined");
 }
 
-static void open_list(struct builder *b, size_t n)
-{
-    if (n > 0)
-        build_list(b, n);
-}
-
 #define NAMED_PAIRS 3
 
 /* One that has ended, or could not be read yet, has no name and no call. */
@@ -44,7 +38,7 @@ static void build_holders(struct builder *b, const struct leaders_answer *a)
     build_count(b, "processes", (int64_t)a->table->n);
     build_count(b, "looked_at", (int64_t)a->looked_at);
     build_atom(b, "holders");
-    open_list(b, a->holders.n);
+    build_list(b, a->holders.n);
     for (size_t i = 0; i < a->holders.n; i++) {
         const struct leader *l = a->holders.of[i];
         build_map(b, NAMED_PAIRS + 2);
@@ -60,7 +54,7 @@ static void build_tied(struct builder *b, const struct leaders_answer *a)
     static const char *const keys[] = {"monitors", "monitored_by", "links"};
     build_map(b, 1);
     build_atom(b, "processes");
-    open_list(b, a->tied.n);
+    build_list(b, a->tied.n);
     for (size_t i = 0; i < a->tied.n; i++) {
         const struct leader *l = a->tied.of[i];
         build_map(b, NAMED_PAIRS + 2 + TIES);
@@ -82,7 +76,7 @@ static void build_gcs(struct builder *b, const struct leaders_answer *a)
             of.of[of.n++] = a->busy.of[i];
     build_map(b, 1);
     build_atom(b, "processes");
-    open_list(b, of.n);
+    build_list(b, of.n);
     for (size_t i = 0; i < of.n; i++) {
         build_map(b, NAMED_PAIRS + 1);
         build_named(b, a, &of.of[i]->pid);
@@ -120,7 +114,7 @@ static void build_senders(struct builder *b, const struct leaders_answer *a)
     else
         build_nil(b);
     build_atom(b, "processes");
-    open_list(b, a->n_senders);
+    build_list(b, a->n_senders);
     for (size_t i = 0; i < a->n_senders; i++) {
         build_map(b, NAMED_PAIRS);
         build_named(b, a, &a->senders[i]);
@@ -210,11 +204,11 @@ static void build_kin(struct builder *b, const struct leaders_answer *a)
 {
     build_map(b, 2);
     build_atom(b, "processes");
-    open_list(b, build_near(NULL, a));
+    build_list(b, build_near(NULL, a));
     build_near(b, a);
     build_nil(b);
     build_atom(b, "callers");
-    open_list(b, a->n_calls);
+    build_list(b, a->n_calls);
     for (size_t i = 0; i < a->n_calls; i++)
         build_called(b, a, &a->calls[i]);
     build_nil(b);
@@ -227,7 +221,7 @@ static void build_sort(struct builder *b, const struct leaders_answer *a, const 
 {
     const size_t n = list->n < a->most ? list->n : a->most;
     build_atom(b, key);
-    open_list(b, n);
+    build_list(b, n);
     for (size_t i = 0; i < n; i++)
         build_pid(b, a->node, &list->of[i]->pid);
     build_nil(b);

@@ -30,13 +30,11 @@ struct builder *args_of_infos(const char *node, const struct etf_pid *pids, size
     struct builder *b = builder_new();
     build_list(b, 3);
     build_export(b, "erlang", "process_info", 2);
-    if (n > 0)
-        build_list(b, n);
+    build_list(b, n);
     for (size_t i = 0; i < n; i++)
         build_pid(b, node, &pids[i]);
     build_nil(b);
-    if (n > 0)
-        build_list(b, n);
+    build_list(b, n);
     for (size_t i = 0; i < n; i++)
         build_term(b, items);
     build_nil(b);
@@ -50,13 +48,11 @@ struct builder *args_of_zip(const char *module, const char *function, const stru
     struct builder *b = builder_new();
     build_list(b, 3);
     build_export(b, module, function, 2);
-    if (n > 0)
-        build_list(b, n);
+    build_list(b, n);
     for (size_t i = 0; i < n; i++)
         build_raw(b, (const uint8_t *)terms[i].s, terms[i].len);
     build_nil(b);
-    if (n > 0)
-        build_list(b, n);
+    build_list(b, n);
     for (size_t i = 0; i < n; i++)
         args_build_text(b, second);
     build_nil(b);

@@ -16,12 +16,6 @@ static void build_key(struct builder *b, const char *key)
     build_atom(b, key);
 }
 
-static void begin_list(struct builder *b, size_t n)
-{
-    if (n > 0)
-        build_list(b, n);
-}
-
 /* As many are shown. */
 #define ANCESTORS_MOST 20
 
@@ -69,7 +63,7 @@ static bool build_list_item(struct builder *b, struct names *names, struct slice
     const size_t n = count < most ? count : most;
     build_tuple(b, 2);
     build_int(b, (int64_t)count);
-    begin_list(b, n);
+    build_list(b, n);
     for (size_t i = 0; i < n; i++)
         if (!cursor_raw(&c, &term) || !build_related(b, names, term, with_kind))
             return false;
@@ -92,7 +86,7 @@ static void build_ancestors(struct builder *b, struct slice list)
     if (process_enter_list(list, &count, &c))
         for (size_t i = 0; i < count && i < ANCESTORS_MOST && cursor_raw(&c, &terms[kept]); i++)
             kept += is_ancestor(terms[kept]);
-    begin_list(b, kept);
+    build_list(b, kept);
     for (size_t i = 0; i < kept; i++)
         values_build(b, terms[i]);
     build_nil(b);
@@ -162,7 +156,7 @@ static bool build_binaries(struct builder *b, struct slice list)
         build_tuple(b, 3);
         build_int(b, (int64_t)n);
         build_int(b, sum);
-        begin_list(b, shown);
+        build_list(b, shown);
         for (size_t i = 0; i < shown; i++) {
             build_tuple(b, 2);
             build_int(b, all[i].bytes);
@@ -229,7 +223,7 @@ static bool build_stack(struct builder *b, struct slice stack, size_t most)
     else if (!cursor_raw(&first, &frame) || !build_location(b, frame))
         return false;
     build_key(b, "stack");
-    begin_list(b, n);
+    build_list(b, n);
     for (size_t i = 0; i < n; i++)
         if (!cursor_raw(&c, &frame) || !build_location(b, frame))
             return false;
@@ -267,7 +261,7 @@ static bool build_collections(struct builder *b, struct slice settings)
     for (size_t left = list.count; next_setting(&counted, &left, &key, &value); n++)
         ;
     build_key(b, "garbage_collection");
-    begin_list(b, n);
+    build_list(b, n);
     for (size_t left = list.count; next_setting(&c, &left, &key, &value);) {
         build_tuple(b, 2);
         values_build(b, key);

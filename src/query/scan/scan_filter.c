@@ -154,8 +154,7 @@ bool scan_filter_passes(struct scan_filter *f, const struct scan_filtered *of)
 void scan_filter_build(struct scan_filter *f, struct builder *b)
 {
     const size_t n = f->n_news < SENT_MOST ? f->n_news : SENT_MOST;
-    if (n > 0)
-        build_list(b, n);
+    build_list(b, n);
     for (size_t i = 0; i < n; i++) {
         const struct scan_label *label = f->news;
         f->news = label->next;

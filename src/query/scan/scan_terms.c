@@ -236,8 +236,7 @@ void scan_call_info(struct native_call *call, const char *node, const struct sca
     const char *names[SCAN_ITEMS + 3];
     const size_t count = list_keys(ask, spared, names);
     struct builder *keys = builder_new();
-    if (count > 0)
-        build_list(keys, count);
+    build_list(keys, count);
     for (size_t i = 0; i < count; i++)
         build_atom(keys, names[i]);
     build_nil(keys);
@@ -468,8 +467,7 @@ static void build_rows(struct builder *b, const struct scan_answer *a,
     size_t shown = 0;
     for (size_t i = 0; i < n; i++)
         shown += rows[i]->listed;
-    if (shown > 0)
-        build_list(b, shown);
+    build_list(b, shown);
     for (size_t i = 0; i < n; i++)
         if (rows[i]->listed)
             build_row(b, a, rows[i]);

@@ -342,8 +342,7 @@ void procs_build(struct builder *b, const struct procs *p)
     build_tuple(b, 3);
     build_int(b, p->one_in > 1 ? p->one_in : 1);
     build_bool(b, p->children);
-    if (p->n > 0)
-        build_list(b, p->n);
+    build_list(b, p->n);
     for (size_t i = 0; i < p->n; i++)
         build_item(b, &p->items[i]);
     build_nil(b);

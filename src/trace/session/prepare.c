@@ -96,8 +96,7 @@ size_t prepare_records(struct pattern *const *patterns, size_t n_patterns, struc
 struct builder *prepare_records_arg(const struct record_name *names, size_t n)
 {
     struct builder *b = builder_new();
-    if (n > 0)
-        build_list(b, n);
+    build_list(b, n);
     for (size_t i = 0; i < n; i++) {
         build_tuple(b, 2);
         build_binary(b, names[i].module.s, names[i].module.len);
@@ -174,8 +173,7 @@ static void build_atoms(struct builder *b, const struct matchspec *specs, size_t
     size_t total = 0;
     for (size_t i = 0; i < n; i++)
         total += specs[i].n_atoms;
-    if (total > 0)
-        build_list(b, total);
+    build_list(b, total);
     for (size_t i = 0; i < n; i++)
         build_binaries(b, specs[i].atoms, specs[i].n_atoms);
     build_nil(b);
@@ -184,8 +182,7 @@ static void build_atoms(struct builder *b, const struct matchspec *specs, size_t
 void prepare_spec(struct builder *b, const struct matchspec *m, const struct builder *term)
 {
     build_tuple(b, 2);
-    if (m->n_atoms > 0)
-        build_list(b, m->n_atoms);
+    build_list(b, m->n_atoms);
     build_binaries(b, m->atoms, m->n_atoms);
     build_nil(b);
     size_t len;
@@ -204,8 +201,7 @@ struct builder *prepare_preflight_arg(struct pattern *const *patterns,
     build_atom(b, "near");
     build_bool(b, near);
     build_atom(b, "patterns");
-    if (n > 0)
-        build_list(b, n);
+    build_list(b, n);
     for (size_t i = 0; i < n; i++) {
         const struct pattern *p = patterns[i];
         build_tuple(b, 5);
