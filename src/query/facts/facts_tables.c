@@ -64,11 +64,11 @@ static struct table *read_tables(const struct facts_read *f, size_t *n)
 /* lists:sublist(ets:all(), TABLES_MOST); abs/1 hands the number on. */
 bool facts_ask_tables(void *own, struct run_calls *calls)
 {
-    static const struct facts_call inner[] = {{"ets", "all", 0, "[]", NULL},
-                                              {"erlang", "abs", 1, "[5000]", NULL}};
+    static const struct args_call inner[] = {{"ets", "all", 0, "[]", NULL},
+                                             {"erlang", "abs", 1, "[5000]", NULL}};
     _Static_assert(TABLES_MOST == 5000, "as the text says");
     facts_expect(own, FACTS_TABLES);
-    run_add(calls, "lists", "foldl", facts_compose("lists", "sublist", 2, inner, 2));
+    run_add(calls, "lists", "foldl", args_of_calls("lists", "sublist", 2, inner, 2));
     return true;
 }
 

@@ -51,24 +51,6 @@ void facts_build_pair(struct builder *b, const char *key, struct slice term)
     values_build_known(b, term);
 }
 
-struct builder *facts_compose(const char *module, const char *function, unsigned arity,
-                              const struct facts_call *inner, size_t n)
-{
-    struct args_fun funs[4] = {{0}};
-    struct builder *args[ARRAY_LEN(funs)];
-    for (size_t i = 0; i < n; i++) {
-        args[i] = inner[i].term ? inner[i].term : builder_new();
-        if (inner[i].text)
-            args_build_text(args[i], inner[i].text);
-        funs[i] = (struct args_fun){inner[i].module, inner[i].function, inner[i].arity, args[i]};
-    }
-    struct builder *b =
-        args_of_composed(&(struct args_fun){module, function, arity, NULL}, funs, n);
-    for (size_t i = 0; i < n; i++)
-        builder_free(args[i]);
-    return b;
-}
-
 /* An atom or a number; what else stands there may be anything. */
 static struct slice keep_plain(struct slice term)
 {
@@ -297,10 +279,10 @@ static void build_distribution(struct builder *b, const struct facts_read *f)
 /* Fails where no module can be one. */
 static bool ask_count(void *own, struct run_calls *calls)
 {
-    static const struct facts_call loaded = {"erlang", "loaded", 0, "[]", NULL};
+    static const struct args_call loaded = {"erlang", "loaded", 0, "[]", NULL};
     facts_expect(own, FACTS_ADAPTER);
     run_add_text(calls, "erlang", "binary_to_existing_atom", "[<<\"__adapter__\">>,utf8]");
-    run_add(calls, "lists", "foldl", facts_compose("erlang", "length", 1, &loaded, 1));
+    run_add(calls, "lists", "foldl", args_of_calls("erlang", "length", 1, &loaded, 1));
     return true;
 }
 
@@ -309,26 +291,20 @@ static bool ask_count(void *own, struct run_calls *calls)
  */
 static struct builder *modules_arguments(int64_t modules)
 {
-    const struct facts_call loaded = {"erlang", "loaded", 0, "[]", NULL};
-    struct builder *fun = builder_new();
+    const struct args_call loaded = {"erlang", "loaded", 0, "[]", NULL};
     char name[60], arity[40];
     snprintf(name, sizeof name, "[%lld,'__adapter__']", (long long)modules);
     snprintf(arity, sizeof arity, "[%lld,0]", (long long)modules);
-    build_list(fun, 1);
-    build_list(fun, 1);
-    build_export(fun, "erlang", "function_exported", 3);
-    build_nil(fun);
-    build_nil(fun);
-    const struct facts_call columns[] = {{"erlang", "hd", 1, NULL, fun},
-                                         loaded,
-                                         {"lists", "duplicate", 2, name, NULL},
-                                         {"lists", "duplicate", 2, arity, NULL}};
-    const struct facts_call both[] = {
-        loaded, {"lists", "foldl", 3, NULL, facts_compose("lists", "zipwith3", 4, columns, 4)}};
-    const struct facts_call filtered[] = {
-        {"lists", "foldl", 3, NULL, facts_compose("lists", "zip", 2, both, 2)},
+    const struct args_call columns[] = {args_fun_call("erlang", "function_exported", 3),
+                                        loaded,
+                                        {"lists", "duplicate", 2, name, NULL},
+                                        {"lists", "duplicate", 2, arity, NULL}};
+    const struct args_call both[] = {
+        loaded, {"lists", "foldl", 3, NULL, args_of_calls("lists", "zipwith3", 4, columns, 4)}};
+    const struct args_call filtered[] = {
+        {"lists", "foldl", 3, NULL, args_of_calls("lists", "zip", 2, both, 2)},
         {"ets", "match_spec_compile", 1, "[[{{'$1',true},[],['$1']}]]", NULL}};
-    return facts_compose("ets", "match_spec_run", 2, filtered, 2);
+    return args_of_calls("ets", "match_spec_run", 2, filtered, 2);
 }
 
 static bool ask_modules(void *own, struct run_calls *calls)

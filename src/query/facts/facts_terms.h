@@ -66,17 +66,6 @@ size_t facts_list(const struct facts_read *f, enum facts_term term, struct slice
 bool facts_is(struct slice term, enum etf_kind kind);
 void facts_build_pair(struct builder *b, const char *key, struct slice term);
 
-/* A call whose arguments are text, or a term, which is freed. */
-struct facts_call {
-    const char *module, *function;
-    unsigned arity;
-    const char *text;
-    struct builder *term;
-};
-/* Arguments of lists:foldl/3 that calls it with what the inner ones, 4 at most, return. */
-struct builder *facts_compose(const char *module, const char *function, unsigned arity,
-                              const struct facts_call *inner, size_t n);
-
 /* ---- facts_tables.c, facts_cpus.c */
 
 bool facts_ask_tables(void *own, struct run_calls *calls);

@@ -10,8 +10,6 @@
 #include "beamtop/base/slice.h"
 #include "beamtop/etf/build.h"
 
-struct builder *growth_text_args(const char *text);
-
 /* Of erlang:memory_internal: the bytes of fix_alloc, which each scheduler sends. */
 struct builder *growth_fixed_args(const char *node, uint32_t creation);
 
@@ -35,9 +33,6 @@ struct builder *growth_looks_args(const char *node, const struct etf_pid *pids, 
 
 /* ---- of others */
 
-/* Of lists:zipwith/3: Module:Function(Term, Item) of each. */
-struct builder *growth_each_args(const char *module, const char *function,
-                                 const struct slice *terms, size_t n, const char *item);
 /* Of lists:map/2: the atoms of these places in the table. */
 struct builder *growth_atoms_args(const int64_t *places, size_t n);
 /* [process, Pid] */

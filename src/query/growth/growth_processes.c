@@ -38,7 +38,7 @@ static const char *row_items(const struct growth *g)
 
 static struct builder *info_args(const struct growth *g, const char *items)
 {
-    struct builder *item = growth_text_args(items);
+    struct builder *item = args_of_text(items);
     struct builder *b = args_of_infos(g->node.name, g->pids, g->n_pids, item);
     builder_free(item);
     return b;
@@ -246,7 +246,7 @@ bool growth_ask_suspects(void *own, struct run_calls *calls)
     struct growth *g = own;
     if (!(g->n_suspects > 0))
         return false;
-    struct builder *item = growth_text_args(GROWTH_SUSPECT_ITEMS);
+    struct builder *item = args_of_text(GROWTH_SUSPECT_ITEMS);
     run_add(calls, "lists", "zipwith",
             args_of_infos(g->node.name, g->suspects, g->n_suspects, item));
     builder_free(item);

@@ -7,6 +7,7 @@
 #include "beamtop/base/attr.h"
 #include "growth_calls.h"
 #include "growth_internal.h"
+#include "query/native/args.h"
 #include "query/native/values.h"
 
 #define WAITS_MS 500
@@ -154,7 +155,7 @@ static bool ask_words(void *own, struct run_calls *calls)
         ids[i] = t->all[i].id;
     if (!g->reads_tables || t->n == 0)
         return false;
-    run_add(calls, "lists", "zipwith", growth_each_args("ets", "info", ids, t->n, "memory"));
+    run_add(calls, "lists", "zipwith", args_of_zip("ets", "info", ids, t->n, "memory"));
     return true;
 }
 
@@ -192,9 +193,9 @@ static bool ask_grown(void *own, struct run_calls *calls)
     for (size_t i = 0; i < e->n_growing; i++)
         add_grown(calls, e->growing[i].table);
     run_add(calls, "lists", "zipwith",
-            growth_each_args("ets", "info", e->new_ids, e->n_sampled, "name"));
+            args_of_zip("ets", "info", e->new_ids, e->n_sampled, "name"));
     run_add(calls, "lists", "zipwith",
-            growth_each_args("ets", "info", e->new_ids, e->n_sampled, "owner"));
+            args_of_zip("ets", "info", e->new_ids, e->n_sampled, "owner"));
     return true;
 }
 
@@ -337,9 +338,9 @@ static bool ask_names(void *own, struct run_calls *calls)
     if (!(g->n_ports > 0))
         return false;
     run_add(calls, "lists", "zipwith",
-            growth_each_args("erlang", "port_info", g->ports, g->n_ports, "name"));
+            args_of_zip("erlang", "port_info", g->ports, g->n_ports, "name"));
     run_add(calls, "lists", "zipwith",
-            growth_each_args("erlang", "port_info", g->ports, g->n_ports, "connected"));
+            args_of_zip("erlang", "port_info", g->ports, g->n_ports, "connected"));
     return true;
 }
 

@@ -107,8 +107,7 @@ static void take_links(void *own, const struct slice *values, size_t n)
 static bool ask_names(void *own, struct run_calls *calls)
 {
     struct leaders_ask *a = own;
-    struct builder *item = builder_new();
-    args_build_text(item, "registered_name");
+    struct builder *item = args_of_text("registered_name");
     for (size_t i = 0; i < a->n_out; i++)
         run_add(calls, "lists", "zipwith",
                 args_of_infos(conn_peer_node(a->conn), a->near[i], a->n_near[i], item));

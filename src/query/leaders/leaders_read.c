@@ -22,8 +22,7 @@ struct builder *leaders_infos(const char *node, struct leader *const *of, size_t
                               const char *items)
 {
     struct etf_pid *pids = pids_of(of, n);
-    struct builder *terms = builder_new();
-    args_build_text(terms, items);
+    struct builder *terms = args_of_text(items);
     struct builder *b = args_of_infos(node, pids, n, terms);
     builder_free(terms);
     free(pids);
@@ -34,16 +33,10 @@ struct builder *leaders_infos(const char *node, struct leader *const *of, size_t
 static struct builder *match_infos(const char *node, struct leader *const *of, size_t n,
                                    const char *items, const char *spec_args)
 {
-    struct builder *infos = leaders_infos(node, of, n, items);
-    struct builder *spec = builder_new();
-    args_build_text(spec, spec_args);
-    const struct args_fun run = {"ets", "match_spec_run", 2, NULL};
-    const struct args_fun inner[] = {{"lists", "zipwith", 3, infos},
-                                     {"ets", "match_spec_compile", 1, spec}};
-    struct builder *b = args_of_composed(&run, inner, ARRAY_LEN(inner));
-    builder_free(infos);
-    builder_free(spec);
-    return b;
+    const struct args_call inner[] = {
+        {"lists", "zipwith", 3, NULL, leaders_infos(node, of, n, items)},
+        {"ets", "match_spec_compile", 1, spec_args, NULL}};
+    return args_of_calls("ets", "match_spec_run", 2, inner, ARRAY_LEN(inner));
 }
 
 #define OTHERS "{'_',[],[undefined]}]]"

@@ -14,6 +14,13 @@ void args_build_text(struct builder *b, const char *text)
     (void)rc;
 }
 
+struct builder *args_of_text(const char *text)
+{
+    struct builder *b = builder_new();
+    args_build_text(b, text);
+    return b;
+}
+
 struct builder *args_of_info(const char *node, const struct etf_pid *pid, const char *items)
 {
     struct builder *b = builder_new();
@@ -22,6 +29,15 @@ struct builder *args_of_info(const char *node, const struct etf_pid *pid, const 
     args_build_text(b, items);
     build_nil(b);
     return b;
+}
+
+/* n times. */
+static void build_same(struct builder *b, const struct builder *term, size_t n)
+{
+    build_list(b, n);
+    for (size_t i = 0; i < n; i++)
+        build_term(b, term);
+    build_nil(b);
 }
 
 struct builder *args_of_infos(const char *node, const struct etf_pid *pids, size_t n,
@@ -34,10 +50,7 @@ struct builder *args_of_infos(const char *node, const struct etf_pid *pids, size
     for (size_t i = 0; i < n; i++)
         build_pid(b, node, &pids[i]);
     build_nil(b);
-    build_list(b, n);
-    for (size_t i = 0; i < n; i++)
-        build_term(b, items);
-    build_nil(b);
+    build_same(b, items, n);
     build_nil(b);
     return b;
 }
@@ -45,48 +58,55 @@ struct builder *args_of_infos(const char *node, const struct etf_pid *pids, size
 struct builder *args_of_zip(const char *module, const char *function, const struct slice *terms,
                             size_t n, const char *second)
 {
-    struct builder *b = builder_new();
+    struct builder *b = builder_new(), *same = args_of_text(second);
     build_list(b, 3);
     build_export(b, module, function, 2);
     build_list(b, n);
     for (size_t i = 0; i < n; i++)
         build_raw(b, (const uint8_t *)terms[i].s, terms[i].len);
     build_nil(b);
-    build_list(b, n);
-    for (size_t i = 0; i < n; i++)
-        args_build_text(b, second);
+    build_same(b, same, n);
     build_nil(b);
-    build_nil(b);
+    builder_free(same);
     return b;
 }
 
-static void build_fun(struct builder *b, const struct args_fun *f)
+struct args_call args_fun_call(const char *module, const char *function, unsigned arity)
 {
-    build_export(b, f->module, f->function, f->arity);
+    struct builder *b = builder_new();
+    build_list(b, 1);
+    build_list(b, 1);
+    build_export(b, module, function, arity);
+    build_nil(b);
+    build_nil(b);
+    return (struct args_call){"erlang", "hd", 1, NULL, b};
 }
 
-struct builder *args_of_composed(const struct args_fun *outer, const struct args_fun *inner,
-                                 size_t n)
+struct builder *args_of_calls(const char *module, const char *function, unsigned arity,
+                              const struct args_call *inner, size_t n)
 {
-    static const struct args_fun apply = {"erlang", "apply", 2, NULL},
-                                 zipwith = {"lists", "zipwith", 3, NULL};
     struct builder *b = builder_new();
     build_list(b, 3);
-    build_fun(b, &apply);
+    build_export(b, "erlang", "apply", 2);
     build_list(b, 3);
-    build_fun(b, &apply);
+    build_export(b, "erlang", "apply", 2);
     build_list(b, n);
     for (size_t i = 0; i < n; i++)
-        build_fun(b, &inner[i]);
+        build_export(b, inner[i].module, inner[i].function, inner[i].arity);
     build_nil(b);
     build_list(b, n);
-    for (size_t i = 0; i < n; i++)
-        build_term(b, inner[i].args);
+    for (size_t i = 0; i < n; i++) {
+        if (inner[i].text)
+            args_build_text(b, inner[i].text);
+        else
+            build_term(b, inner[i].term);
+        builder_free(inner[i].term);
+    }
     build_nil(b);
     build_nil(b);
     build_list(b, 2);
-    build_fun(b, &zipwith);
-    build_fun(b, outer);
+    build_export(b, "lists", "zipwith", 3);
+    build_export(b, module, function, arity);
     build_nil(b);
     build_nil(b);
     return b;

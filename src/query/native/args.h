@@ -8,6 +8,7 @@
 
 /* Appends a term of the program's own text, which parses. */
 void args_build_text(struct builder *b, const char *text);
+struct builder *args_of_text(const char *text);
 
 /* [Pid, Items] of process_info/2; items as text: "links", "[memory,status]". */
 struct builder *args_of_info(const char *node, const struct etf_pid *pid, const char *items);
@@ -20,14 +21,18 @@ struct builder *args_of_infos(const char *node, const struct etf_pid *pids, size
 struct builder *args_of_zip(const char *module, const char *function, const struct slice *terms,
                             size_t n, const char *second);
 
-struct args_fun {
+/* A call within another: its arguments as text, or as a term, which is freed. */
+struct args_call {
     const char *module, *function;
     unsigned arity;
-    const struct builder *args; /* a list */
+    const char *text;
+    struct builder *term;
 };
-/* Those of lists:foldl/3 that calls outer(inner1(…), inner2(…)): fun erlang:apply/2, [fun
- * erlang:apply/2, Inner, Arguments], [fun lists:zipwith/3, Outer]. */
-struct builder *args_of_composed(const struct args_fun *outer, const struct args_fun *inner,
-                                 size_t n);
+/* erlang:hd/1 of a fun: hands it on. */
+struct args_call args_fun_call(const char *module, const char *function, unsigned arity);
+/* Those of lists:foldl/3 that calls Module:Function(Inner1(…), Inner2(…)): fun erlang:apply/2, [fun
+ * erlang:apply/2, Inner, Arguments], [fun lists:zipwith/3, fun Module:Function/Arity]. */
+struct builder *args_of_calls(const char *module, const char *function, unsigned arity,
+                              const struct args_call *inner, size_t n);
 
 #endif

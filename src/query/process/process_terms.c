@@ -101,11 +101,9 @@ static void make_whereis(struct native_call *call, struct slice name)
     build_binary(args, name.s, name.len);
     build_atom(args, "utf8");
     build_nil(args);
-    struct builder *b =
-        args_of_composed(&(struct args_fun){"erlang", "whereis", 1, NULL},
-                         &(struct args_fun){"erlang", "binary_to_existing_atom", 2, args}, 1);
+    const struct args_call atom = {"erlang", "binary_to_existing_atom", 2, NULL, args};
+    struct builder *b = args_of_calls("erlang", "whereis", 1, &atom, 1);
     native_call_init(call, "lists", "foldl", b);
-    builder_free(args);
     builder_free(b);
 }
 
@@ -173,15 +171,10 @@ _Static_assert(PROCESS_LIST_MOST == 1000, "as the match specification has it");
 void process_call_lists(struct native_call *call, const struct who_node *node,
                         const struct etf_pid *pid)
 {
-    struct builder *reads = make_reads(node, pid), *filter = builder_new();
-    args_build_text(filter, FILTER);
-    const struct args_fun inner[] = {{"erlang", "process_info", 2, reads},
-                                     {"ets", "match_spec_compile", 1, filter}};
-    struct builder *b = args_of_composed(&(struct args_fun){"ets", "match_spec_run", 2, NULL},
-                                         inner, ARRAY_LEN(inner));
+    const struct args_call inner[] = {{"erlang", "process_info", 2, NULL, make_reads(node, pid)},
+                                      {"ets", "match_spec_compile", 1, FILTER, NULL}};
+    struct builder *b = args_of_calls("ets", "match_spec_run", 2, inner, ARRAY_LEN(inner));
     make_batch(call, "lists", "foldl", b);
-    builder_free(reads);
-    builder_free(filter);
     builder_free(b);
 }
 

@@ -191,8 +191,7 @@ static void make_reads(struct native_call *call, const char *node, const struct 
 void scan_call_sweep(struct native_call *call, const char *node, struct scan_proc *const *procs,
                      size_t n, bool sure)
 {
-    struct builder *keys = builder_new();
-    args_build_text(keys, "[reductions,message_queue_len]");
+    struct builder *keys = args_of_text("[reductions,message_queue_len]");
     make_reads(call, node, keys, procs, n, sure);
     builder_free(keys);
 }
@@ -200,8 +199,7 @@ void scan_call_sweep(struct native_call *call, const char *node, struct scan_pro
 void scan_call_functions(struct native_call *call, const char *node, struct scan_proc *const *procs,
                          size_t n, bool sure)
 {
-    struct builder *key = builder_new();
-    args_build_text(key, "current_function");
+    struct builder *key = args_of_text("current_function");
     make_reads(call, node, key, procs, n, sure);
     builder_free(key);
 }

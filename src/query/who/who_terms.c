@@ -65,42 +65,24 @@ _Static_assert(WHO_LABEL_BYTES == 1024 && WHO_ANCESTORS_MOST == 6 && WHO_LINKS_M
 
 #define STEPS_MOST (WHO_PARTS + 2)
 
-static struct builder *text_arguments(const char *text)
-{
-    struct builder *b = builder_new();
-    args_build_text(b, text);
-    return b;
-}
-
-/* ets:match_spec_run(lists:zipwith(…), ets:match_spec_compile(Filter)) */
-static struct builder *filtered_arguments(const struct builder *reads, const char *filter)
+/* ets:match_spec_run(lists:zipwith(…), ets:match_spec_compile(Filter)); `reads` is freed. */
+static struct builder *filtered_arguments(struct builder *reads, const char *filter)
 {
     struct builder *specification = builder_new();
     build_list(specification, 1);
     args_build_text(specification, filter);
     build_nil(specification);
-    const struct args_fun run = {"ets", "match_spec_run", 2, NULL},
-                          inner[] = {{"lists", "zipwith", 3, reads},
-                                     {"ets", "match_spec_compile", 1, specification}};
-    struct builder *b = args_of_composed(&run, inner, ARRAY_LEN(inner));
-    builder_free(specification);
-    return b;
+    const struct args_call inner[] = {{"lists", "zipwith", 3, NULL, reads},
+                                      {"ets", "match_spec_compile", 1, NULL, specification}};
+    return args_of_calls("ets", "match_spec_run", 2, inner, ARRAY_LEN(inner));
 }
 
-/* lists:map(fun erlang:external_size/1, lists:zipwith(…)); hd/1 hands the fun on. */
-static struct builder *sized_arguments(const struct builder *reads)
+/* lists:map(fun erlang:external_size/1, lists:zipwith(…)); `reads` is freed. */
+static struct builder *sized_arguments(struct builder *reads)
 {
-    struct builder *size = builder_new();
-    build_list(size, 1);
-    build_list(size, 1);
-    build_export(size, "erlang", "external_size", 1);
-    build_nil(size);
-    build_nil(size);
-    const struct args_fun map = {"lists", "map", 2, NULL},
-                          inner[] = {{"erlang", "hd", 1, size}, {"lists", "zipwith", 3, reads}};
-    struct builder *b = args_of_composed(&map, inner, ARRAY_LEN(inner));
-    builder_free(size);
-    return b;
+    const struct args_call inner[] = {args_fun_call("erlang", "external_size", 1),
+                                      {"lists", "zipwith", 3, NULL, reads}};
+    return args_of_calls("lists", "map", 2, inner, ARRAY_LEN(inner));
 }
 
 /* Sets what is called with them. */
@@ -108,17 +90,13 @@ static struct builder *part_arguments(const char *node, const struct who_part *p
                                       const char **function)
 {
     const struct column *column = &columns[part->column];
-    struct builder *items = text_arguments(column->items);
-    struct builder *reads = args_of_infos(node, part->pids, part->n, items), *b = reads;
+    struct builder *items = args_of_text(column->items);
+    struct builder *reads = args_of_infos(node, part->pids, part->n, items);
     *function = column->sized || column->filter ? "foldl" : "zipwith";
-    if (column->sized)
-        b = sized_arguments(reads);
-    else if (column->filter)
-        b = filtered_arguments(reads, column->filter);
     builder_free(items);
-    if (b != reads)
-        builder_free(reads);
-    return b;
+    if (column->sized)
+        return sized_arguments(reads);
+    return column->filter ? filtered_arguments(reads, column->filter) : reads;
 }
 
 /* With the clock before and after. */

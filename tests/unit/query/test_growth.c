@@ -7,6 +7,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/etf/print.h"
 #include "query/growth/growth_calls.h"
+#include "query/native/args.h"
 #include "query/growth/growth_terms.h"
 #include "query/native/values.h"
 #include "terms.h"
@@ -401,7 +402,7 @@ TEST(test_calls)
                              growth_links_args(NODE, pids, 2),
                              growth_looks_args(NODE, pids, 2, GROWTH_ITEMS_PARENT),
                              growth_fixed_args(NODE, 1),
-                             growth_each_args("ets", "info", NULL, 0, "name"),
+                             args_of_zip("ets", "info", NULL, 0, "name"),
                              growth_monitor_args(NODE, pids)};
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
         size_t len;
