@@ -106,13 +106,12 @@ bool facts_ask_threads(void *own, struct run_calls *calls)
 /* Of all threads; none where there is no such directory, not on Linux. */
 static size_t read_threads(const struct facts_read *f, int64_t out[THREADS_MOST])
 {
-    struct cursor c = values_cursor(values_of_pair(facts_kept(f, FACTS_THREADS), "ok"));
-    struct cursor_list list;
+    struct cursor c;
     struct slice name;
-    size_t n = 0;
-    if (!cursor_list(&c, &list) || list.string)
+    size_t n = 0, count;
+    if (!values_enter_list(values_of_pair(facts_kept(f, FACTS_THREADS), "ok"), &c, &count))
         return 0;
-    for (size_t i = 0; i < list.count && n < THREADS_MOST && cursor_raw(&c, &name); i++) {
+    for (size_t i = 0; i < count && n < THREADS_MOST && cursor_raw(&c, &name); i++) {
         struct buf text;
         buf_init(&text, 0);
         const bool is_text = values_put_chars(&text, name);

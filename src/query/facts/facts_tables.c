@@ -27,12 +27,12 @@ struct table {
 static void read_words(const struct facts_read *f, enum facts_term term, struct table *tables,
                        size_t n, bool spread)
 {
-    struct cursor c = values_cursor(facts_kept(f, term));
-    struct cursor_list list;
+    struct cursor c;
     struct slice words;
-    if (!cursor_list(&c, &list) || list.string) /* no table is that small */
+    size_t known;
+    if (!values_enter_list(facts_kept(f, term), &c, &known)) /* no table is as small as a byte */
         return;
-    for (size_t i = 0, k = 0; i < n && k < list.count; i++)
+    for (size_t i = 0, k = 0; i < n && k < known; i++)
         if (tables[i].is_spread == spread) {
             k++;
             if (!cursor_raw(&c, &words) || !values_read_integer(words, &tables[i].words) ||

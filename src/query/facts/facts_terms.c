@@ -29,12 +29,11 @@ struct slice facts_kept(const struct facts_read *f, enum facts_term term)
 
 size_t facts_list(const struct facts_read *f, enum facts_term term, struct slice *out, size_t most)
 {
-    struct cursor c = values_cursor(facts_kept(f, term));
-    struct cursor_list entered;
-    size_t n = 0;
-    if (!cursor_list(&c, &entered) || entered.string)
+    struct cursor c;
+    size_t n = 0, count;
+    if (!values_enter_list(facts_kept(f, term), &c, &count))
         return 0;
-    while (n < entered.count && n < most && cursor_raw(&c, &out[n]))
+    while (n < count && n < most && cursor_raw(&c, &out[n]))
         n++;
     return n;
 }
@@ -332,16 +331,15 @@ static bool ask_attributes(void *own, struct run_calls *calls)
 /* {behaviour, ['Elixir.Ecto.Repo']} is among them. */
 static bool is_repository(struct slice attributes)
 {
-    struct cursor c = values_cursor(attributes);
-    struct cursor_list list, of;
+    struct cursor c, behaviours;
     struct slice each, name;
-    if (!cursor_list(&c, &list) || list.string)
+    size_t n, of;
+    if (!values_enter_list(attributes, &c, &n))
         return false;
-    for (size_t i = 0; i < list.count && cursor_raw(&c, &each); i++) {
-        struct cursor behaviours = values_cursor(values_of_pair(each, "behaviour"));
-        if (!cursor_list(&behaviours, &of) || of.string)
+    for (size_t i = 0; i < n && cursor_raw(&c, &each); i++) {
+        if (!values_enter_list(values_of_pair(each, "behaviour"), &behaviours, &of))
             continue;
-        for (size_t k = 0; k < of.count && cursor_raw(&behaviours, &name); k++)
+        for (size_t k = 0; k < of && cursor_raw(&behaviours, &name); k++)
             if (who_term_is(name, "Elixir.Ecto.Repo"))
                 return true;
     }

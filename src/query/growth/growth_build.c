@@ -58,11 +58,10 @@ static void put_process(struct builder *b, const char *key, const struct growth_
         return;
     const struct who_entry *who = f->who(f->who_arg, pid);
     const struct who_entry entry = who ? *who : (struct who_entry){0};
-    const bool named = entry.name.len > 0 && !who_term_is(entry.name, "undefined");
     build_map(b, 4);
     build_atom(b, "pid");
     build_pid(b, f->node->name, pid);
-    put_term(b, "name", named ? entry.name : entry.label);
+    put_term(b, "name", who_shown_name(who));
     put_term(b, "initial_call", entry.call);
     put_term(b, "application", entry.application);
 }

@@ -310,13 +310,13 @@ static bool ask_ports(void *own, struct run_calls *calls)
 /* Of a list: as many as there are. */
 static size_t keep_terms(struct growth *g, struct slice list, struct slice *out, int64_t most)
 {
-    struct cursor c = values_cursor(list);
-    struct cursor_list entered;
+    struct cursor c;
     struct slice term;
+    size_t count;
     int64_t n = 0;
-    if (list.len == 0 || !cursor_list(&c, &entered) || entered.string)
+    if (!values_enter_list(list, &c, &count))
         return 0;
-    while (n < (int64_t)entered.count && n < most && cursor_raw(&c, &term))
+    while (n < (int64_t)count && n < most && cursor_raw(&c, &term))
         out[n++] = keep_term(g, term);
     return (size_t)n;
 }

@@ -13,15 +13,15 @@ static int order_tables(const void *a, const void *b)
 
 bool growth_read_tables(struct slice list, struct growth_tables *out)
 {
-    struct cursor c = values_cursor(list);
-    struct cursor_list entered;
+    struct cursor c;
     struct slice id;
+    size_t n;
     arena_clear(&out->arena);
     out->n = 0;
-    if (list.len == 0 || !cursor_list(&c, &entered) || entered.count > GROWTH_TABLES)
+    if (!values_enter_list(list, &c, &n) || n > GROWTH_TABLES)
         return false;
-    out->all = arena_alloc(&out->arena, (entered.count + 1) * sizeof *out->all);
-    for (size_t i = 0; i < entered.count; i++) {
+    out->all = arena_alloc(&out->arena, (n + 1) * sizeof *out->all);
+    for (size_t i = 0; i < n; i++) {
         const enum etf_kind kind = cursor_kind(&c);
         if ((kind != ETF_KIND_ATOM && kind != ETF_KIND_REF) || !cursor_raw(&c, &id))
             return false;
@@ -39,9 +39,9 @@ static const struct growth_table *find_table(const struct growth_tables *t, stru
 
 bool growth_take_words(struct growth_tables *t, struct slice list)
 {
-    struct cursor c = values_cursor(list), word;
-    struct cursor_list entered;
-    if (list.len == 0 || !cursor_list(&c, &entered) || entered.string || entered.count != t->n)
+    struct cursor c, word;
+    size_t n;
+    if (!values_enter_list(list, &c, &n) || n != t->n)
         return false;
     for (size_t i = 0; i < t->n && cursor_apart(&c, &word); i++) {
         int64_t words;
@@ -97,15 +97,14 @@ static struct slice value_of(struct slice term)
 size_t growth_read_most(struct slice names, struct slice owners, struct slice *name,
                         struct slice *owner, size_t *sampled)
 {
-    struct cursor a = values_cursor(names), b = values_cursor(owners);
-    struct cursor_list of_a, of_b;
+    struct cursor a, b;
     struct slice raw_a, raw_b;
-    size_t most = 0, n = 0;
+    size_t most = 0, n = 0, n_names, n_owners;
     struct slice both[2][GROWTH_LOOKED];
-    if (names.len == 0 || owners.len == 0 || !cursor_list(&a, &of_a) || !cursor_list(&b, &of_b) ||
-        of_a.string || of_b.string || of_a.count != of_b.count || of_a.count > GROWTH_LOOKED)
+    if (!values_enter_list(names, &a, &n_names) || !values_enter_list(owners, &b, &n_owners) ||
+        n_names != n_owners || n_names > GROWTH_LOOKED)
         return 0;
-    for (size_t i = 0; i < of_a.count; i++) {
+    for (size_t i = 0; i < n_names; i++) {
         if (!cursor_raw(&a, &raw_a) || !cursor_raw(&b, &raw_b))
             return 0;
         both[0][n] = value_of(raw_a);

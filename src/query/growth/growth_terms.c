@@ -9,20 +9,10 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
 #include "query/native/values.h"
+#include "query/scan/scan_table.h"
 
 #define SUSPECT_BYTES 1048576
 #define TIMER_BYTES 152
-
-/* Enters a list of terms. */
-static bool enter_list(struct slice term, struct cursor *c, size_t *n)
-{
-    struct cursor_list list;
-    *c = values_cursor(term);
-    if (term.len == 0 || !cursor_list(c, &list) || list.string)
-        return false;
-    *n = list.count;
-    return true;
-}
 
 /* ---- counts */
 
@@ -81,7 +71,7 @@ static struct slice types_of(struct slice info)
     struct cursor c;
     struct slice entry, parts[3];
     size_t n;
-    if (!enter_list(info, &c, &n))
+    if (!values_enter_list(info, &c, &n))
         return (struct slice){0};
     while (n-- > 0 && cursor_raw(&c, &entry))
         for (size_t arity = 2; arity <= 3; arity++)
@@ -97,7 +87,7 @@ static void add_types(struct slice types, uint64_t sums[3])
     struct cursor c;
     struct slice type, parts[3];
     size_t n;
-    if (!enter_list(types, &c, &n))
+    if (!values_enter_list(types, &c, &n))
         return;
     while (n-- > 0 && cursor_raw(&c, &type))
         for (size_t i = 0; values_read_tuple(type, 3, parts, 3) && i < ARRAY_LEN(names); i++) {
@@ -112,7 +102,7 @@ static void add_types(struct slice types, uint64_t sums[3])
 static bool enter_messages(struct slice messages, struct cursor *c, size_t *n)
 {
     struct slice parts[2];
-    return values_read_tuple(messages, 2, parts, 2) && enter_list(parts[1], c, n);
+    return values_read_tuple(messages, 2, parts, 2) && values_enter_list(parts[1], c, n);
 }
 
 /* {Ref, Scheduler, [{fix_alloc, Instance, Info}]} */
@@ -121,7 +111,7 @@ static void add_scheduler(struct slice message, uint64_t sums[3])
     struct cursor c;
     struct slice instance, parts[3];
     size_t n;
-    if (!values_read_tuple(message, 3, parts, 3) || !enter_list(parts[2], &c, &n))
+    if (!values_read_tuple(message, 3, parts, 3) || !values_enter_list(parts[2], &c, &n))
         return;
     while (n-- > 0 && cursor_raw(&c, &instance))
         if (values_read_tuple(instance, 3, parts, 3))
@@ -183,7 +173,7 @@ size_t growth_read_suspects(struct slice value, struct etf_pid *pids, size_t n)
     struct cursor c;
     struct slice info;
     size_t count, kept = 0;
-    if (!enter_list(value, &c, &count) || count != n)
+    if (!values_enter_list(value, &c, &count) || count != n)
         return 0;
     for (size_t i = 0; i < n && cursor_raw(&c, &info); i++) {
         const int64_t bytes = values_find_integer(info, "memory");
@@ -205,7 +195,7 @@ static bool read_links(const struct slice *looks, struct slice *out, size_t size
     size_t all = 0;
     for (size_t i = 0; i < GROWTH_WATCHES; i++) {
         struct cursor c;
-        if (!enter_list(looks[i], &c, &sizes[i]) || sizes[i] > GROWTH_LINKS)
+        if (!values_enter_list(looks[i], &c, &sizes[i]) || sizes[i] > GROWTH_LINKS)
             return false;
         for (size_t k = 0; k < sizes[i]; k++)
             if (!cursor_raw(&c, &out[all++]))
@@ -262,10 +252,7 @@ bool growth_read_restarts(const struct slice *looks, double seconds, const struc
 
 static int order_pids(const void *a, const void *b)
 {
-    const struct etf_pid *x = a, *y = b;
-    if (x->serial != y->serial)
-        return x->serial < y->serial ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
+    return scan_compare_pids(a, b);
 }
 
 /* Those of the node, the oldest first; freed by the caller. */
@@ -275,7 +262,7 @@ static struct etf_pid *read_pids(struct slice list, const struct who_node *node,
     struct slice term;
     size_t count;
     *n = 0;
-    if (!enter_list(list, &c, &count) || count > GROWTH_LATER)
+    if (!values_enter_list(list, &c, &count) || count > GROWTH_LATER)
         count = 0;
     struct etf_pid *all = alloc_zero(count + 1, sizeof *all);
     while (count-- > 0 && cursor_raw(&c, &term))
@@ -369,7 +356,7 @@ bool growth_read_texts(struct slice atoms, struct growth_texts *out)
     struct slice texts[GROWTH_NAMES];
     struct cursor c;
     size_t n, count, most = 0, at = 0;
-    if (!enter_list(atoms, &c, &count) || count == 0 || count > GROWTH_NAMES)
+    if (!values_enter_list(atoms, &c, &count) || count == 0 || count > GROWTH_NAMES)
         return false;
     for (n = 0; n < count; n++)
         if (!cursor_atom(&c, &texts[n]))

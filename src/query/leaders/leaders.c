@@ -8,8 +8,6 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/etf/cursor.h"
 
-#define MOST 5 /* of each sort, where the argument says nothing else */
-
 /* ---- ends */
 
 static void send_leaders(struct leaders_ask *a)
@@ -102,7 +100,7 @@ static bool take_leaders_argument(void *own, const uint8_t *arg, size_t len)
     struct cursor c;
     struct slice key;
     size_t pairs = 0;
-    int64_t most = MOST;
+    int64_t most = LEADERS_LONGEST;
     cursor_init(&c, arg, len);
     bool ok = cursor_map(&c, &pairs);
     for (size_t i = 0; ok && i < pairs; i++) {

@@ -22,11 +22,10 @@ static void build_named(struct builder *b, const struct leaders_answer *a,
 {
     const struct who_entry *who = who_find(a->who, pid);
     const struct slice none = {0};
-    const bool has_name = who && !who_term_is(who->name, "undefined") && who->name.len > 0;
     build_atom(b, "pid");
     build_pid(b, a->node, pid);
     build_atom(b, "name");
-    values_build_known(b, has_name ? who->name : who ? who->label : none);
+    values_build_known(b, who_shown_name(who));
     build_atom(b, "initial_call");
     values_build_known(b, who ? who->call : none);
 }
@@ -124,7 +123,8 @@ static void build_senders(struct builder *b, const struct leaders_answer *a)
 
 /* ---- kin */
 
-bool leaders_is_generic(const struct who_entry *who)
+/* Its initial call says nothing. */
+static bool is_generic(const struct who_entry *who)
 {
     static const char *const modules[] = {"erlang",     "proc_lib",   "gen",
                                           "gen_server", "gen_statem", "gen_event"};
@@ -145,8 +145,7 @@ static struct buf near_text(const struct leaders_answer *a, const struct leader 
     buf_init(&text, 0);
     const struct who_entry *near = l->has_near ? who_find(a->who, &l->near) : NULL;
     const struct slice name = near ? who_atom_of(near->name) : (struct slice){0};
-    if (name.len == 0 || slice_is(name, "undefined") ||
-        !leaders_is_generic(who_find(a->who, &l->pid)))
+    if (name.len == 0 || slice_is(name, "undefined") || !is_generic(who_find(a->who, &l->pid)))
         return text;
     const struct slice how = slice_of(l->is_spawned ? "started by " : "linked to ");
     buf_put(&text, how.s, how.len);

@@ -48,8 +48,6 @@ struct leaders_answer {
     struct who *who;
 };
 
-/* Its initial call says nothing. */
-bool leaders_is_generic(const struct who_entry *who);
 void leaders_build(struct builder *b, const struct leaders_answer *answer);
 
 #endif

@@ -27,8 +27,9 @@ struct leaders_ask {
     unsigned answers;
 
     struct leaders_table table;
-    struct leader *out[ASKED_MOST];                /* who is asked by the step that is out */
-    size_t n_out, next;                            /* next: who is looked at then */
+    struct leader *out[ASKED_MOST]; /* who is asked by the step that is out */
+    size_t n_out;
+    size_t next, next_tied, next_holder;           /* who is looked at then, and listed */
     struct etf_pid near[NEAR_MOST][NEAR_MOST + 1]; /* candidates of out[i]: its parent, its links */
     size_t n_near[NEAR_MOST];
     struct leader *asleep[ASLEEP_MOST];

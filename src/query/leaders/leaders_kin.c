@@ -10,6 +10,27 @@
 
 #define NEAR_BYTES (INT64_C(8) << 20)
 
+/* Its lists may be read. */
+static bool is_small(const struct leader *l)
+{
+    return l->memory > 0 && l->memory < NEAR_BYTES;
+}
+
+/* Of those that are out only those stay out of which that is so; {Key, Value} is of each. */
+static void keep_out(struct leaders_ask *a, const struct slice *values, const char *key,
+                     bool (*is)(struct slice value))
+{
+    struct cursor c;
+    struct slice pair;
+    size_t kept = 0, n = 0;
+    if (!values || !values_enter_list(values[0], &c, &n) || n != a->n_out)
+        n = 0;
+    for (size_t i = 0; i < n && cursor_raw(&c, &pair); i++)
+        if (is(values_of_pair(pair, key)))
+            a->out[kept++] = a->out[i];
+    a->n_out = kept;
+}
+
 /* ---- kin */
 
 static void show_list(struct leader_list *to, const struct leader_list *from, size_t most)
@@ -78,8 +99,7 @@ static bool ask_links(void *own, struct run_calls *calls)
     struct leaders_ask *a = own;
     size_t n = 0;
     for (size_t i = 0; i < a->n_out; i++) {
-        const bool small = a->out[i]->memory > 0 && a->out[i]->memory < NEAR_BYTES;
-        if (!small && a->n_near[i] == 0)
+        if (!is_small(a->out[i]) && a->n_near[i] == 0)
             continue;
         a->near[n][0] = a->near[i][0];
         a->n_near[n] = a->n_near[i];
@@ -139,24 +159,22 @@ static bool ask_callers(void *own, struct run_calls *calls)
     struct leaders_ask *a = own;
     a->n_out = 0;
     for (size_t i = 0; i < a->answer.longest.n; i++)
-        a->out[a->n_out++] = a->answer.longest.of[i];
+        if (is_small(a->answer.longest.of[i]))
+            a->out[a->n_out++] = a->answer.longest.of[i];
     if (a->n_out > 0)
         leaders_ask_infos(a, calls, "current_function");
     return a->n_out > 0;
 }
 
+static bool is_calling(struct slice function)
+{
+    return leaders_is_in(function, "gen", "do_call");
+}
+
 static void take_callers(void *own, const struct slice *values, size_t n)
 {
-    struct leaders_ask *a = own;
-    struct slice each[LEADERS_SHOWN];
-    size_t kept = 0;
     (void)n;
-    const bool ok = values && leaders_read_each(a, values[0], each);
-    for (size_t i = 0; ok && i < a->n_out; i++)
-        if (leaders_is_in(values_of_pair(each[i], "current_function"), "gen", "do_call") &&
-            a->out[i]->memory > 0 && a->out[i]->memory < NEAR_BYTES)
-            a->out[kept++] = a->out[i];
-    a->n_out = kept;
+    keep_out(own, values, "current_function", is_calling);
 }
 
 static bool ask_called(void *own, struct run_calls *calls)
@@ -171,15 +189,13 @@ static bool ask_called(void *own, struct run_calls *calls)
 }
 
 /* [{process, Pid | {Name, Node}}]; what it borrows is of `names`. */
-static bool read_called(const struct leaders_ask *a, struct slice monitors,
-                        struct leader_call *call)
+static bool read_called(struct slice monitors, struct leader_call *call)
 {
     struct cursor c = values_cursor(monitors);
     struct cursor_list list;
     if (monitors.len == 0 || !cursor_list(&c, &list) || list.count != 1 || list.string ||
         !cursor_tuple_of(&c, 2) || !cursor_atom_is(&c, "process"))
         return false;
-    (void)a;
     call->is_named = cursor_kind(&c) == ETF_KIND_TUPLE;
     if (!call->is_named)
         return cursor_pid(&c, &call->pid, &call->node);
@@ -199,7 +215,7 @@ static void take_called(void *own, const struct slice *values, size_t n)
         return;
     for (size_t i = 0; i < a->n_out && a->answer.n_calls < LEADERS_LONGEST; i++) {
         struct leader_call call = {.caller = a->out[i]};
-        if (read_called(a, values_of_pair(each[i], "monitors"), &call))
+        if (read_called(values_of_pair(each[i], "monitors"), &call))
             a->answer.calls[a->answer.n_calls++] = call;
     }
 }
@@ -272,26 +288,15 @@ static bool ask_statuses(void *own, struct run_calls *calls)
     return true;
 }
 
-/* Keeps those that are suspended. */
+static bool is_suspended(struct slice status)
+{
+    return who_term_is(status, "suspended");
+}
+
 static void take_statuses(void *own, const struct slice *values, size_t n)
 {
-    struct leaders_ask *a = own;
-    struct cursor c;
-    struct cursor_list list;
-    struct slice pair;
-    size_t kept = 0;
     (void)n;
-    if (!values) {
-        a->n_out = 0;
-        return;
-    }
-    c = values_cursor(values[0]);
-    if (values[0].len == 0 || !cursor_list(&c, &list) || list.count != a->n_out)
-        list.count = 0;
-    for (size_t i = 0; i < list.count && cursor_raw(&c, &pair); i++)
-        if (who_term_is(values_of_pair(pair, "status"), "suspended"))
-            a->out[kept++] = a->out[i];
-    a->n_out = kept;
+    keep_out(own, values, "status", is_suspended);
 }
 
 static bool ask_suspended(void *own, struct run_calls *calls)
@@ -307,28 +312,15 @@ static void take_suspended(void *own, const struct slice *values, size_t n)
 {
     struct leaders_ask *a = own;
     struct leaders_answer *to = &a->answer;
-    struct slice pair;
-    struct cursor c;
-    struct cursor_list list;
-    struct etf_pid held[LEADERS_SENDERS];
     (void)n;
-    if (!values)
-        return;
-    c = values_cursor(values[0]);
-    if (values[0].len == 0 || !cursor_list(&c, &list) || list.count != a->n_out)
-        return;
-    for (size_t i = 0; i < list.count && cursor_raw(&c, &pair); i++)
-        if (leaders_is_sending(values_of_pair(pair, "current_function"))) {
-            if (to->suspended < LEADERS_SENDERS)
-                held[to->suspended] = a->out[i]->pid;
-            to->suspended++;
-        }
-    if (to->suspended == 0)
+    keep_out(a, values, "current_function", leaders_is_sending);
+    to->suspended = (int64_t)a->n_out;
+    if (a->n_out == 0)
         return;
     to->suspended_looks++;
-    to->n_senders =
-        to->suspended < LEADERS_SENDERS ? (size_t)to->suspended : (size_t)LEADERS_SENDERS;
-    memcpy(to->senders, held, to->n_senders * sizeof *held);
+    to->n_senders = a->n_out < LEADERS_SENDERS ? a->n_out : LEADERS_SENDERS;
+    for (size_t i = 0; i < to->n_senders; i++)
+        to->senders[i] = a->out[i]->pid;
     buf_reset(&a->sender_nodes);
     buf_put(&a->sender_nodes, a->congested.data, a->congested.len);
     to->sender_nodes = (struct slice){(const char *)a->sender_nodes.data, a->sender_nodes.len};

@@ -145,6 +145,8 @@ static void choose_leaders(struct leaders_ask *a)
                                  LEADERS_HOLDERS);
     to->tied.n =
         leaders_best(&a->table, leader_beside_bytes, LEAST_TIES_BYTES, to->tied.of, LEADERS_TIED);
+    a->next_tied = a->next_holder = 0;
+    a->is_once = false;
     to->looked_at = 0;
     for (size_t i = 0; i < a->table.n; i++)
         to->looked_at += a->table.all[i].memory > 0;
@@ -197,8 +199,6 @@ static void take_gcs(void *own, const struct slice *values, size_t n)
 static bool ask_moments(void *own, struct run_calls *calls)
 {
     struct leaders_ask *a = own;
-    a->next = 0;
-    a->is_once = false;
     a->n_out = leaders_best(&a->table, leader_did, BUSY_REDUCTIONS / 10, a->out, WORKERS_MOST);
     if (a->n_out == 0 || a->out[0]->did < BUSY_REDUCTIONS)
         return false;
@@ -230,8 +230,8 @@ static bool is_counted(const struct leader *l)
 static bool ask_ties(void *own, struct run_calls *calls)
 {
     struct leaders_ask *a = own;
-    for (a->n_out = 0; a->next < a->answer.tied.n && a->n_out == 0; a->next++) {
-        struct leader *l = a->answer.tied.of[a->next];
+    for (a->n_out = 0; a->next_tied < a->answer.tied.n && a->n_out == 0; a->next_tied++) {
+        struct leader *l = a->answer.tied.of[a->next_tied];
         const bool many = l->beside_bytes > COUNTED_BYTES;
         l->ties[TIE_MONITORS] = l->ties[TIE_MONITORED_BY] = l->ties[TIE_LINKS] = -1;
         if (!is_counted(l) || (many && a->is_once))
@@ -262,24 +262,17 @@ static bool is_listed(const struct leader *l)
     return l->binary_bytes == l->listed_binary_bytes;
 }
 
-static bool begin_binaries(void *own, struct run_calls *calls)
-{
-    struct leaders_ask *a = own;
-    (void)calls;
-    a->next = 0;
-    return false;
-}
-
 static bool ask_binaries(void *own, struct run_calls *calls)
 {
     struct leaders_ask *a = own;
-    for (a->n_out = 0; a->next < a->answer.holders.n && a->n_out == 0; a->next++)
-        if (!is_listed(a->answer.holders.of[a->next]))
-            a->out[a->n_out++] = a->answer.holders.of[a->next];
-    if (a->n_out == 0)
+    while (a->next_holder < a->answer.holders.n && is_listed(a->answer.holders.of[a->next_holder]))
+        a->next_holder++;
+    if (a->next_holder == a->answer.holders.n)
         return false;
-    a->out[0]->binaries = -1;
-    a->out[0]->listed_binary_bytes = a->out[0]->binary_bytes;
+    struct leader *l = a->out[0] = a->answer.holders.of[a->next_holder];
+    a->n_out = 1;
+    l->binaries = -1;
+    l->listed_binary_bytes = l->binary_bytes;
     run_add(calls, "lists", "foldl", leaders_binaries(conn_peer_node(a->conn), a->out, a->n_out));
     calls->heap_words = LEADERS_LISTS_WORDS;
     return true;
@@ -319,7 +312,6 @@ const struct run_step leaders_look_steps[] = {
     {.ask = ask_gcs, .take = take_gcs},
     {.ask = ask_moments, .take = take_moments},
     {.ask = ask_ties, .take = take_ties, .repeats = true},
-    {.ask = begin_binaries},
     {.ask = ask_binaries, .take = take_binaries, .repeats = true},
     {.ask = ask_binary_bytes, .take = take_binary_bytes, .waits_ms = BINARY_MS},
 };

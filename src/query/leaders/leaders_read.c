@@ -6,8 +6,6 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
 
-#define WORD_BYTES 8 /* of 64 bits; of 32 the bytes are twice what they are */
-
 /* ---- calls */
 
 static struct etf_pid *pids_of(struct leader *const *of, size_t n)
@@ -141,8 +139,8 @@ void leaders_take_look(struct leader *l, struct slice infos)
         return;
     l->looked_reductions = l->reductions;
     l->memory = memory;
-    l->binary_bytes = WORD_BYTES * sum_keys(info, vheaps, ARRAY_LEN(vheaps));
-    l->beside_bytes = memory - WORD_BYTES * sum_keys(info, heaps, ARRAY_LEN(heaps));
+    l->binary_bytes = LEADER_WORD_BYTES * sum_keys(info, vheaps, ARRAY_LEN(vheaps));
+    l->beside_bytes = memory - LEADER_WORD_BYTES * sum_keys(info, heaps, ARRAY_LEN(heaps));
 }
 
 int64_t leaders_minor_gcs(struct slice pair)
@@ -179,14 +177,13 @@ static int order_held(const void *a, const void *b)
 
 static size_t read_held(struct slice list, struct held **out)
 {
-    struct cursor c = values_cursor(list);
-    struct cursor_list entered;
-    size_t n = 0;
+    struct cursor c;
+    size_t n = 0, count;
     *out = NULL;
-    if (list.len == 0 || !cursor_list(&c, &entered) || entered.string)
+    if (!values_enter_list(list, &c, &count))
         return 0;
-    *out = alloc_zero(entered.count + 1, sizeof **out);
-    for (; n < entered.count; n++)
+    *out = alloc_zero(count + 1, sizeof **out);
+    for (; n < count; n++)
         if (!cursor_tuple_of(&c, 3) || !cursor_raw(&c, &(*out)[n].id) ||
             !cursor_int64(&c, &(*out)[n].bytes) || (*out)[n].bytes < 0 ||
             (*out)[n].bytes > VALUES_MOST || !cursor_skip(&c))
@@ -215,13 +212,12 @@ void leaders_take_binaries(struct leader *l, struct slice pair)
 
 size_t leaders_read_pids(struct slice list, const char *node, struct etf_pid *out, size_t most)
 {
-    struct cursor c = values_cursor(list);
-    struct cursor_list entered;
+    struct cursor c;
     struct slice of;
-    size_t n = 0;
-    if (list.len == 0 || !cursor_list(&c, &entered) || entered.string)
+    size_t n = 0, count;
+    if (!values_enter_list(list, &c, &count))
         return 0;
-    for (size_t i = 0; i < entered.count && n < most && !cursor_failed(&c); i++)
+    for (size_t i = 0; i < count && n < most && !cursor_failed(&c); i++)
         if (cursor_kind(&c) != ETF_KIND_PID)
             cursor_skip(&c);
         else if (cursor_pid(&c, &out[n], &of) && slice_is(of, node))

@@ -12,8 +12,6 @@
 #define IDLE_REDUCTIONS 400
 /* A queue above it, and links that take so long, are walked seldom. */
 #define WALKED_MESSAGES 1000
-#define WORD_BYTES 8
-
 void leaders_table_clear(struct leaders_table *t)
 {
     free(t->all);
@@ -56,7 +54,7 @@ static void take_seen(struct leader *l, const struct scan_proc *p, uint64_t now_
     if (l->is_walked && p->walked_ms != 0)
         l->memory = p->memory; /* as the scan has read it */
     if (!long_queue && p->links_ns > 0 && p->walked_ms != 0)
-        l->beside_bytes = p->memory - WORD_BYTES * p->words;
+        l->beside_bytes = p->memory - LEADER_WORD_BYTES * p->words;
 }
 
 void leaders_table_merge(struct leaders_table *t, const struct scan_table *seen, uint64_t now_ms)

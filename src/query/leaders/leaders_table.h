@@ -10,6 +10,8 @@
 #include "beamtop/etf/term.h"
 #include "query/scan/scan_table.h"
 
+#define LEADER_WORD_BYTES 8 /* of 64 bits; of 32 the bytes are twice what they are */
+
 /* The lists that a process may have most of. */
 enum leader_tie { TIE_MONITORS, TIE_MONITORED_BY, TIE_LINKS, TIES };
 

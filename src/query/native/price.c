@@ -222,9 +222,6 @@ double price_of(struct price *p, enum question question, const struct work_repor
 #define VM_TIMES_EMU 0.6 /* of plain Erlang code without the JIT */
 #define PLAIN_US 5       /* where the node's clock is too coarse to measure it */
 
-/* A batch that waits for nothing is below a time slice: longer, its thread was off its core. */
-#define BATCH_MOST_US 1000
-
 static double plain_us(const struct price *p)
 {
     const double times = p->without_jit ? VM_TIMES_EMU : 1;
@@ -233,7 +230,7 @@ static double plain_us(const struct price *p)
 
 double price_of_ask(const struct price *p, double wall_us)
 {
-    return price_of_calls(p, wall_us, BATCH_MOST_US);
+    return price_of_calls(p, wall_us, PRICE_BATCH_US);
 }
 
 double price_of_calls(const struct price *p, double wall_us, double most_us)

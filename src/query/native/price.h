@@ -61,6 +61,9 @@ bool price_read(struct cursor *c, struct work_report *out);
 /* µs of CPU time, finite, at least 0; learns from it. */
 double price_of(struct price *p, enum question question, const struct work_report *report);
 
+/* A batch that waits for nothing is below a time slice: longer, its thread was off its core. */
+#define PRICE_BATCH_US 1000
+
 /* Of an ask by compiled code, the way there and back in it: of calls that wait for nothing, and
  * took so long by the node's clock; of those of the header that wait for every scheduler. */
 double price_of_ask(const struct price *p, double wall_us);

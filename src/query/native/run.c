@@ -8,8 +8,6 @@
 #include "beamtop/base/alloc.h"
 #include "values.h"
 
-#define CALLS_US 1000
-
 struct run {
     struct query *query;
     enum question question;
@@ -52,7 +50,7 @@ static void clear_calls(struct run_calls *calls)
     for (size_t i = 0; i < calls->n; i++)
         builder_free(calls->terms[i]);
     calls->n = 0;
-    calls->most_us = CALLS_US;
+    calls->most_us = PRICE_BATCH_US;
     calls->waited_us = 0;
     calls->heap_words = 0;
 }

@@ -19,7 +19,7 @@ struct run_calls {
     struct native_step steps[RUN_CALLS + 2]; /* between two clocks */
     struct builder *terms[RUN_CALLS];
     size_t n;
-    double most_us;      /* what they take at most on a slow machine: more was waiting; 0: 1 ms */
+    double most_us;      /* what they take at most on a slow machine; PRICE_BATCH_US, or more */
     uint64_t heap_words; /* 0: as native.h says */
     double waited_us;    /* what they sleep is none of it */
 };

@@ -15,11 +15,21 @@ struct cursor values_cursor(struct slice term)
     return c;
 }
 
+bool values_enter_list(struct slice term, struct cursor *c, size_t *n)
+{
+    struct cursor_list list;
+    *c = values_cursor(term);
+    if (term.len == 0 || !cursor_list(c, &list) || list.string)
+        return false;
+    *n = list.count;
+    return true;
+}
+
 bool values_read_list(struct slice term, struct slice *out, size_t n)
 {
-    struct cursor c = values_cursor(term);
-    struct cursor_list list;
-    if (term.len == 0 || !cursor_list(&c, &list) || list.string || list.count < n)
+    struct cursor c;
+    size_t count;
+    if (!values_enter_list(term, &c, &count) || count < n)
         return false;
     for (size_t i = 0; i < n; i++)
         if (!cursor_raw(&c, &out[i]))
@@ -74,12 +84,12 @@ size_t values_read_ports(struct slice controllers, struct slice *nodes, struct s
 
 struct slice values_find(struct slice list, const char *key)
 {
-    struct cursor c = values_cursor(list);
-    struct cursor_list entered;
+    struct cursor c;
     struct slice name, value;
-    if (list.len == 0 || !cursor_list(&c, &entered) || entered.string)
+    size_t n;
+    if (!values_enter_list(list, &c, &n))
         return (struct slice){0};
-    for (size_t i = 0; i < entered.count; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (!cursor_tuple_of(&c, 2) || !cursor_atom(&c, &name) || !cursor_raw(&c, &value))
             break;
         if (slice_is(name, key))

@@ -14,6 +14,8 @@
 #include "beamtop/etf/cursor.h"
 
 struct cursor values_cursor(struct slice term); /* len 0: at its end */
+/* Enters a list of n terms; false: it is none, or one of bytes. */
+bool values_enter_list(struct slice term, struct cursor *c, size_t *n);
 /* The elements of a list of n or more, the first n. */
 bool values_read_list(struct slice term, struct slice *out, size_t n);
 /* The first n elements of a tuple of `arity`. */

@@ -248,13 +248,7 @@ enum process_found process_check_lists(struct slice value)
 
 bool process_enter_list(struct slice list, size_t *count, struct cursor *c)
 {
-    struct cursor_list entered;
-    *c = values_cursor(list);
-    if (list.len == 0 || !cursor_list(c, &entered) || entered.string ||
-        entered.count > PROCESS_LIST_MOST)
-        return false;
-    *count = entered.count;
-    return true;
+    return values_enter_list(list, c, count) && *count <= PROCESS_LIST_MOST;
 }
 
 /* ---- names */

@@ -23,9 +23,8 @@
 #define UNEXPLAINED_LEAST 5000
 #define UNEXPLAINED_SHARE 0.05
 
-/* The most that calls take on a slow machine: more was waiting. */
-#define CALLS_US 1000
-#define SWEPT_US 3 /* each process */
+/* The most that each process takes on a slow machine: more was waiting. */
+#define SWEPT_US 3
 
 static int ask_list(struct scan *s, struct error *err);
 static int ask_sweep(struct scan *s, struct error *err);
@@ -120,7 +119,7 @@ int scan_ask_call(struct scan *s, unsigned place, struct native_call *call, nati
 void scan_add_price(struct scan *s, const struct scan_clock *clock, size_t n, double each_us)
 {
     const double us = values_between_us(clock->began_ns, clock->ended_ns);
-    s->us += price_of_calls(s->price, us, CALLS_US + each_us * (double)n);
+    s->us += price_of_calls(s->price, us, PRICE_BATCH_US + each_us * (double)n);
 }
 
 /* ---- the sweep */

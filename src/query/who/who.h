@@ -33,6 +33,9 @@ struct who_entry {
 /* The item `id`; an empty term is `undefined`. */
 void who_build_id(struct builder *b, const struct who_entry *who);
 
+/* Its name, else its label; empty: who is NULL, or nothing is known. */
+struct slice who_shown_name(const struct who_entry *who);
+
 typedef void who_fn(void *arg);
 
 /* place: of its asks, and the one behind it. */

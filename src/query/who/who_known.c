@@ -267,3 +267,10 @@ void who_build_id(struct builder *b, const struct who_entry *who)
     for (size_t i = 0; i < ARRAY_LEN(terms); i++)
         values_build_known(b, terms[i]);
 }
+
+struct slice who_shown_name(const struct who_entry *who)
+{
+    if (!who)
+        return (struct slice){0};
+    return who->name.len > 0 && !who_term_is(who->name, "undefined") ? who->name : who->label;
+}
