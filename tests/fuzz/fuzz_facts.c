@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A value of the asks of `facts`, taken for each of them; what it asks then, and the answer. */
 #include "beamtop/etf/check.h"
-#include "fuzz.h"
+#include "one_term.h"
 #include "query/facts/facts_terms.h"
 
 static void ask_steps(struct facts_read *f)
@@ -30,14 +30,4 @@ static void read_value(struct slice value)
     error_clear(&err);
     builder_free(b);
     facts_clear(&f);
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    struct error err = {0};
-    size_t used = 0;
-    if (size > 0 && etf_check(data, size, &used, &err) == 0)
-        read_value((struct slice){(const char *)data + 1, used - 1});
-    error_clear(&err);
-    return 0;
 }

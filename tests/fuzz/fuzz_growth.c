@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A value of the asks of `growth`, taken for each of them, and the answer made of it. */
-#include "beamtop/etf/check.h"
-#include "fuzz.h"
+#include "one_term.h"
 #include "query/growth/growth_terms.h"
 
 #define SOME 3
@@ -69,14 +68,4 @@ static void read_value(struct slice value)
     growth_build(b, &f);
     builder_free(b);
     arena_clear(&tables.arena);
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    struct error err = {0};
-    size_t used = 0;
-    if (size > 0 && etf_check(data, size, &used, &err) == 0)
-        read_value((struct slice){(const char *)data + 1, used - 1});
-    error_clear(&err);
-    return 0;
 }

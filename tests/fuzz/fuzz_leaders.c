@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A value of the asks of `leaders`, taken for each of them: looks, moments, binaries, pids. */
-#include "beamtop/etf/check.h"
-#include "fuzz.h"
+#include "one_term.h"
 #include "query/leaders/leaders_read.h"
 
 #define PIDS 3
@@ -23,14 +22,4 @@ static void read_value(struct slice value)
     (void)leaders_is_asleep(value);
     (void)leaders_is_sending(value);
     (void)values_of_pair(value, "links");
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    struct error err = {0};
-    size_t used = 0;
-    if (size > 0 && etf_check(data, size, &used, &err) == 0)
-        read_value((struct slice){(const char *)data + 1, used - 1});
-    error_clear(&err);
-    return 0;
 }
