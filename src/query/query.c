@@ -310,6 +310,9 @@ bool query_is_own(const struct query *q, const struct etf_pid *pid)
     return native_is_own(q->native, pid);
 }
 
+/* Those that are one run each. */
+static const struct stepped *const stepped[] = {&facts_question};
+
 /* ---- native answers */
 
 /* Since it was asked, or since the answer before: that covers what was done in between. */
@@ -562,7 +565,9 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
     q->ways[QUESTION_LEADERS] =
         leaders_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
     q->ways[QUESTION_PROCESS] = process_way(q, &q->price, q->native, conn, loop);
-    q->ways[QUESTION_FACTS] = facts_way(q, &q->price, q->native, loop);
+    for (size_t i = 0; i < ARRAY_LEN(stepped); i++)
+        q->ways[stepped[i]->question] =
+            stepped_way(stepped[i], q, &q->price, q->native, conn, loop);
     q->ways[QUESTION_GROWTH] =
         growth_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
     q->timer = alloc_zero(1, sizeof *q->timer);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The question `facts`, asked natively (run.h). One thread: the loop's. */
+/* The question `facts`: {facts, MonoNs, #{Key => Value}}. Its `read` is a struct facts_read. */
 #ifndef BEAMTOP_QUERY_FACTS_H
 #define BEAMTOP_QUERY_FACTS_H
 
-#include <uv.h>
+#include "query/native/stepped.h"
 
-#include "query/native/internal.h"
-#include "query/native/native.h"
-#include "query/native/price.h"
-
-struct native_way facts_way(struct query *q, const struct price *price, struct native *native,
-                            uv_loop_t *loop);
+extern const struct stepped facts_question;
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "facts.h"
 #include "facts_terms.h"
 
 #include "beamtop/base/attr.h"
@@ -376,7 +377,7 @@ static void take_values(void *own, const struct slice *values, size_t n)
     }
 }
 
-const struct run_step facts_steps[FACTS_STEPS] = {
+static const struct run_step facts_steps[] = {
     {ask_base, take_values, 0, false},
     {ask_logger, take_values, 0, false},
     {ask_states, take_values, 0, false},
@@ -396,8 +397,9 @@ const struct run_step facts_steps[FACTS_STEPS] = {
     {facts_ask_files, take_values, FILES_MS, false},
 };
 
-void facts_build(struct builder *b, const struct facts_read *f)
+static void build_facts(struct builder *b, void *read, int64_t mono_ns)
 {
+    struct facts_read *f = read;
     static const struct {
         const char *key;
         void (*build)(struct builder *b, const struct facts_read *f);
@@ -406,6 +408,7 @@ void facts_build(struct builder *b, const struct facts_read *f)
                  {"distribution", build_distribution},
                  {"repositories", build_repositories},
                  {"ets", facts_build_tables}};
+    f->mono_ns = mono_ns;
     build_tuple(b, 3);
     build_atom(b, "facts");
     build_int(b, f->mono_ns);
@@ -416,21 +419,37 @@ void facts_build(struct builder *b, const struct facts_read *f)
     }
 }
 
-void facts_init(struct facts_read *f)
+static void init_facts(void *read, struct conn *conn)
 {
+    struct facts_read *f = read;
+    (void)conn;
     for (size_t i = 0; i < FACTS_TERMS; i++)
         buf_init(&f->kept[i], 0);
 }
 
-void facts_begin(struct facts_read *f)
+static void begin_facts(void *read, uint64_t now_ms)
 {
+    struct facts_read *f = read;
+    (void)now_ms;
     for (size_t i = 0; i < FACTS_THREADS; i++)
         buf_clear(&f->kept[i]);
     f->looks = 0;
 }
 
-void facts_clear(struct facts_read *f)
+static void clear_facts(void *read)
 {
+    struct facts_read *f = read;
     for (size_t i = 0; i < FACTS_TERMS; i++)
         buf_clear(&f->kept[i]);
 }
+
+const struct stepped facts_question = {
+    .question = QUESTION_FACTS,
+    .bytes = sizeof(struct facts_read),
+    .steps = facts_steps,
+    .n_steps = ARRAY_LEN(facts_steps),
+    .init = init_facts,
+    .begin = begin_facts,
+    .build = build_facts,
+    .clear = clear_facts,
+};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What `facts` asks, what the node has said, and the answer. Pure: no clock, no connection. */
+/* What the parts of `facts` share. Pure: no clock, no connection. */
 #ifndef BEAMTOP_QUERY_FACTS_TERMS_H
 #define BEAMTOP_QUERY_FACTS_TERMS_H
 
@@ -41,22 +41,9 @@ enum facts_term {
 struct facts_read {
     struct buf kept[FACTS_TERMS]; /* empty: not asked, or it failed */
     enum facts_term out;          /* the first of the last ask */
-    unsigned looks;               /* for a dirty I/O scheduler without work */
     int64_t mono_ns;
+    unsigned looks; /* for a dirty I/O scheduler without work */
 };
-
-void facts_init(struct facts_read *f);
-void facts_begin(struct facts_read *f); /* a question */
-void facts_clear(struct facts_read *f);
-
-/* Of a run whose `own` is a struct facts_read. */
-#define FACTS_STEPS 17
-extern const struct run_step facts_steps[FACTS_STEPS];
-
-/* {facts, MonoNs, #{Key => Value}} */
-void facts_build(struct builder *b, const struct facts_read *f);
-
-/* ---- what the parts share */
 
 /* The values of the next ask are these, from the first on. */
 void facts_expect(struct facts_read *f, enum facts_term first);

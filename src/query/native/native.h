@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "beamtop/base/error.h"
+#include "beamtop/base/question.h"
 #include "beamtop/base/slice.h"
 #include "beamtop/etf/build.h"
 #include "beamtop/etf/term.h"
@@ -87,12 +88,12 @@ enum {
     NATIVE_WHO,
     NATIVE_PROCESS = NATIVE_WHO + 2,
     NATIVE_PROCESS_WHO,
-    NATIVE_FACTS = NATIVE_PROCESS_WHO + 2, /* and each of these the one behind it */
-    NATIVE_LEADERS = NATIVE_FACTS + 2,
+    NATIVE_LEADERS = NATIVE_PROCESS_WHO + 2, /* and each of these the one behind it */
     NATIVE_LEADERS_WHO = NATIVE_LEADERS + 2,
     NATIVE_GROWTH = NATIVE_LEADERS_WHO + 2,
     NATIVE_GROWTH_WHO = NATIVE_GROWTH + 2,
-    NATIVE_PLACES = NATIVE_GROWTH_WHO + 2
+    NATIVE_QUESTION = NATIVE_GROWTH_WHO + 2, /* two of each question, for stepped.h */
+    NATIVE_PLACES = NATIVE_QUESTION + 2 * QUESTIONS
 };
 
 /* Asks for what loads erpc, where it is not loaded yet. */

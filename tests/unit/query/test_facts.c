@@ -6,10 +6,11 @@
 #include "../../test.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/etf/print.h"
+#include "query/facts/facts.h"
 #include "query/facts/facts_terms.h"
 #include "terms.h"
 
-/* As in facts_steps. */
+/* As in facts_question. */
 enum step {
     BASE,
     LOGGER,
@@ -27,32 +28,33 @@ enum step {
     IDLE,
     THREADS,
     KINDS,
-    FILES
+    FILES,
+    STEPS
 };
 #define VALUES 4
 
 /* Values of each ask; the first NULL: it failed. */
 struct said {
-    const char *of[FACTS_STEPS][VALUES];
+    const char *of[STEPS][VALUES];
 };
 
 static const struct print_limits limits = {.bytes = 100000};
 
 static struct facts_read facts;
-static struct buf asked[FACTS_STEPS]; /* what each call was asked, as text; empty: nothing */
+static struct buf asked[STEPS]; /* what each call was asked, as text; empty: nothing */
 
 static void start_facts(void)
 {
-    facts_init(&facts);
-    facts_begin(&facts);
-    for (size_t i = 0; i < FACTS_STEPS; i++)
+    facts_question.init(&facts, NULL);
+    facts_question.begin(&facts, 0);
+    for (size_t i = 0; i < STEPS; i++)
         buf_init(&asked[i], 0);
 }
 
 static void end_facts(void)
 {
-    facts_clear(&facts);
-    for (size_t i = 0; i < FACTS_STEPS; i++)
+    facts_question.clear(&facts);
+    for (size_t i = 0; i < STEPS; i++)
         buf_clear(&asked[i]);
 }
 
@@ -60,7 +62,7 @@ static void end_facts(void)
 static size_t note_calls(size_t step)
 {
     struct run_calls calls = {0};
-    const bool asks = facts_steps[step].ask(&facts, &calls);
+    const bool asks = facts_question.steps[step].ask(&facts, &calls);
     if (asks)
         buf_reset(&asked[step]);
     for (size_t i = 0; i < calls.n; i++) {
@@ -107,7 +109,7 @@ static void take_step(size_t step, const char *const *texts, size_t n)
         values[i].s++; /* the version */
         values[i].len--;
     }
-    facts_steps[step].take(&facts, texts[0] ? values : NULL, n);
+    facts_question.steps[step].take(&facts, texts[0] ? values : NULL, n);
     for (size_t i = 0; i < VALUES; i++)
         builder_free(kept[i]);
 }
@@ -115,12 +117,12 @@ static void take_step(size_t step, const char *const *texts, size_t n)
 /* A question; a step that is asked again hears the same. */
 static void ask_all(const struct said *said)
 {
-    for (size_t step = 0; step < FACTS_STEPS; step++) {
+    for (size_t step = 0; step < STEPS; step++) {
         size_t n, times = 0;
         while ((n = note_calls(step)) > 0) {
             assert_true(times++ < 10);
             take_step(step, said->of[step], n);
-            if (!facts_steps[step].repeats)
+            if (!facts_question.steps[step].repeats)
                 break;
         }
     }
@@ -132,8 +134,7 @@ static void expect_answer(const char *expected)
     struct buf text;
     size_t len;
     buf_init(&text, 0);
-    facts.mono_ns = 7000000;
-    facts_build(b, &facts);
+    facts_question.build(b, &facts, 7000000);
     const uint8_t *bytes = builder_bytes(b, &len);
     print_term(&text, bytes, len, &limits);
     assert_string_equal(buf_cstr(&text), expected);
@@ -217,7 +218,7 @@ TEST(test_again)
 {
     start_facts();
     ask_all(&whole);
-    facts_begin(&facts);
+    facts_question.begin(&facts, 0);
     buf_reset(&asked[THREADS]);
     buf_reset(&asked[KINDS]);
     ask_all(&whole);
@@ -296,7 +297,7 @@ TEST(test_odd)
                                       "[{ok,<<>>},{ok,7}]",
                                       "[1.5,<0.1.0>]"};
     for (size_t i = 0; i < ARRAY_LEN(odd); i++)
-        for (size_t step = 0; step < FACTS_STEPS; step++) {
+        for (size_t step = 0; step < STEPS; step++) {
             struct said said = whole;
             for (size_t k = 0; k < VALUES; k++)
                 said.of[step][k] = odd[i];
@@ -306,7 +307,7 @@ TEST(test_odd)
             struct buf text;
             size_t len;
             buf_init(&text, 0);
-            facts_build(b, &facts);
+            facts_question.build(b, &facts, 0);
             const uint8_t *bytes = builder_bytes(b, &len);
             print_term(&text, bytes, len, &limits);
             if (strstr(buf_cstr(&text), "Bad") || strstr(buf_cstr(&text), "1.5"))
