@@ -69,6 +69,7 @@ noinst_LIBRARIES += src/libmodel.a
 src_libmodel_a_SOURCES =
 include src/model/local.mk
 include src/model/fields/local.mk
+include src/model/name/local.mk
 include src/model/spans/local.mk
 include src/model/timeline/local.mk
 src_libmodel_a_CFLAGS = $(AM_CFLAGS)
@@ -101,6 +102,8 @@ include src/query/leaders/local.mk
 include src/query/native/local.mk
 include src/query/scan/local.mk
 include src/query/facts/local.mk
+include src/query/stepped/local.mk
+include src/query/tables/local.mk
 include src/query/growth/local.mk
 include src/query/process/local.mk
 include src/query/who/local.mk

@@ -40,10 +40,10 @@ UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/un
 	tests/unit/local/test_jit tests/unit/local/test_records tests/unit/local/test_resident
 UNIT_QUERY = tests/unit/query/test_facts tests/unit/query/test_growth tests/unit/query/test_header \
 	tests/unit/query/test_leaders tests/unit/query/test_node tests/unit/query/test_price tests/unit/query/test_process \
-	tests/unit/query/test_scan tests/unit/query/test_who
+	tests/unit/query/test_scan tests/unit/query/test_tables tests/unit/query/test_who
 UNIT_MODEL = tests/unit/model/spans/test_ends tests/unit/model/spans/test_join \
 	tests/unit/model/spans/test_sampled tests/unit/model/spans/test_spans tests/unit/model/test_armed tests/unit/model/test_column \
-	tests/unit/model/test_decode tests/unit/model/test_filter tests/unit/model/test_order \
+	tests/unit/model/test_decode tests/unit/model/test_filter tests/unit/model/test_order tests/unit/model/test_table \
 	tests/unit/model/test_owners tests/unit/model/test_rate tests/unit/model/test_recorded \
 	tests/unit/model/test_stacks tests/unit/model/test_threads tests/unit/model/test_timeline \
 	tests/unit/model/test_yields
@@ -132,7 +132,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_config \
 	tests/fuzz/fuzz_decode \
 	tests/fuzz/fuzz_etf \
-	tests/fuzz/fuzz_facts \
+	tests/fuzz/fuzz_stepped \
 	tests/fuzz/fuzz_frame \
 	tests/fuzz/fuzz_header \
 	tests/fuzz/fuzz_jit \
@@ -155,7 +155,7 @@ tests_fuzz_fuzz_calls_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
 tests_fuzz_fuzz_config_LDADD = $(FUZZ_MAIN) src/libui.a src/libtrace.a src/libetf.a $(BASE_LIBS)
 tests_fuzz_fuzz_decode_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
 tests_fuzz_fuzz_etf_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
-tests_fuzz_fuzz_facts_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
+tests_fuzz_fuzz_stepped_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_frame_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)
 tests_fuzz_fuzz_header_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_jit_LDADD = $(FUZZ_MAIN) $(LOCAL_LIBS)

@@ -9,7 +9,7 @@ const struct question_row question_rows[] = {
 #undef QUESTION_ROW
 };
 
-_Static_assert(QUESTIONS <= 8 * sizeof(unsigned), "a mask has a bit for each question");
+_Static_assert(QUESTIONS <= 8 * sizeof(question_mask), "a mask has a bit for each question");
 
 const char *question_name(enum question q)
 {
@@ -24,18 +24,18 @@ enum question question_find(const char *name)
     return (enum question)q;
 }
 
-unsigned question_paced(enum question_pace pace)
+question_mask question_paced(enum question_pace pace)
 {
-    unsigned mask = 0;
+    question_mask mask = 0;
     for (unsigned q = 0; q < QUESTIONS; q++)
         if (question_rows[q].pace == pace)
             mask |= QUESTION_BIT(q);
     return mask;
 }
 
-unsigned question_kept(enum question_kept kept)
+question_mask question_kept(enum question_kept kept)
 {
-    unsigned mask = 0;
+    question_mask mask = 0;
     for (unsigned q = 0; q < QUESTIONS; q++)
         if (question_rows[q].kept == kept)
             mask |= QUESTION_BIT(q);

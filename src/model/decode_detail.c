@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "beamtop/base/limits.h"
+#include "beamtop/model/table.h"
 
 /* ---- mailbox, state */
 
@@ -245,17 +246,6 @@ void decode_alloc(struct decoder *d, void *to)
 
 #define TABLE_WIRE 32 /* elements of a row */
 
-static void clear_row(const struct field_list *list, char *row)
-{
-    for (size_t i = 0; i < list->n; i++) {
-        const struct field *f = &list->fields[i];
-        if (f->form == FIELD_REAL)
-            *(double *)(void *)(row + f->offset) = NAN;
-        else if (f->form == FIELD_INT)
-            *(int64_t *)(void *)(row + f->offset) = -1;
-    }
-}
-
 static void decode_field(struct decoder *d, const struct field *f, char *row)
 {
     void *at = row + f->offset;
@@ -267,6 +257,10 @@ static void decode_field(struct decoder *d, const struct field *f, char *row)
         decode_int(d, at);
     else if (f->form == FIELD_BOOL)
         decode_bool(d, at);
+    else if (f->form == FIELD_PID && !decode_undefined(d))
+        *(bool *)(void *)(row + f->known) = cursor_pid(&d->c, at, NULL);
+    else if (f->form == FIELD_PID)
+        *(bool *)(void *)(row + f->known) = false;
     else
         cursor_fail(&d->c, "a field of an answer");
 }
@@ -286,7 +280,7 @@ void decode_table(struct decoder *d, const char *name, const struct field_list *
         out->n_rows = list.count;
         for (size_t i = 0; i < list.count && !cursor_failed(c); i++) {
             char *row = (char *)out->rows + i * fields->row_bytes;
-            clear_row(fields, row);
+            table_clear_row(fields, row);
             cursor_tuple_of(c, n);
             for (size_t k = 0; k < n && !cursor_failed(c); k++)
                 decode_field(d, wire[k], row);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "beamtop/base/rate.h"
 #include "beamtop/base/arena.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
@@ -67,7 +68,7 @@ bool decode_list(struct decoder *d, struct cursor_list *list, size_t cap, size_t
 #define DECODE(id, name, type, ...) void decode_##name(struct decoder *d, void *to);
 QUESTION_DETAILS(DECODE)
 #undef DECODE
-/* Of QUESTION_TABLES; of the others NULL. */
+/* Of QUESTION_LISTS; of the others NULL. */
 extern const struct field_list *const table_lists[QUESTIONS];
 void decode_table(struct decoder *d, const char *name, const struct field_list *fields,
                   struct table_detail *out);
@@ -81,14 +82,6 @@ bool decode_item(struct decoder *d, enum proc_item item, struct proc_row *row);
 
 /* ---- rate.c */
 
-/* Seconds between two readings of one monotonic clock; NaN when it did not move forward. */
-double rate_interval(uint64_t before_ns, uint64_t now_ns);
-/* Growth of a counter per second; NaN when either is unknown (negative) or it went back. */
-double rate_counter(int64_t before, int64_t now, double interval_s);
-/* Change of a gauge per second, either way; NaN when either is unknown. */
-double rate_gauge(int64_t before, int64_t now, double interval_s);
-/* 0..1; NaN when either is unknown. */
-double rate_share(double part, double whole);
 /* Rates, scheduler use and means of a sample; before is NULL at the first and after a gap. */
 void rate_system(struct system_sample *now, const struct system_sample *before,
                  const struct node_info *node);

@@ -10,6 +10,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/model/filter.h"
+#include "beamtop/model/table.h"
 
 /* ---- answers */
 
@@ -136,7 +137,7 @@ static const struct {
     QUESTION_DETAILS(ANSWER)
 #undef ANSWER
 #define TABLE(id, name, type, ...) [QUESTION_##id] = {sizeof(type), NULL},
-        QUESTION_TABLES(TABLE)
+        QUESTION_LISTS(TABLE)
 #undef TABLE
 };
 
@@ -187,6 +188,8 @@ int model_take(struct model *m, enum question question, const uint8_t *term, siz
     }
     if (follow[question])
         follow[question](m, next, &t);
+    else if (table_lists[question])
+        table_rate(next, answer_before(m, question), table_lists[question]);
     arena_reset(&slot->arenas[slot->current]);
     slot->current = !slot->current;
     slot->known = true;

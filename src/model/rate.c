@@ -3,29 +3,7 @@
 
 #include <math.h>
 
-double rate_interval(uint64_t before_ns, uint64_t now_ns)
-{
-    return now_ns > before_ns ? (double)(now_ns - before_ns) / 1e9 : NAN;
-}
-
-double rate_gauge(int64_t before, int64_t now, double interval_s)
-{
-    if (before < 0 || now < 0 || !(interval_s > 0))
-        return NAN;
-    return (double)(now - before) / interval_s;
-}
-
-double rate_counter(int64_t before, int64_t now, double interval_s)
-{
-    return now < before ? NAN : rate_gauge(before, now, interval_s);
-}
-
-double rate_share(double part, double whole)
-{
-    if (!(whole > 0) || isnan(part))
-        return NAN;
-    return part > whole ? 1 : part / whole;
-}
+#include "beamtop/model/table.h"
 
 static const struct scheduler *scheduler_find(const struct system_sample *s, int64_t id,
                                               size_t hint)
@@ -118,33 +96,16 @@ void rate_system(struct system_sample *now, const struct system_sample *before,
     now->use_dirty_io = mean_use(now, SCHEDULER_DIRTY_IO, node);
 }
 
-static const struct app_row *app_find(const struct table_detail *apps, struct slice name,
-                                      size_t hint)
-{
-    const struct app_row *rows = apps->rows;
-    for (size_t n = 0; n < apps->n_rows; n++) {
-        const struct app_row *row = &rows[(hint + n) % apps->n_rows];
-        if (slice_equal(row->name, name))
-            return row;
-    }
-    return NULL;
-}
-
 void rate_apps(struct table_detail *now, const struct table_detail *before,
                double node_reductions_per_s)
 {
     struct app_row *rows = now->rows;
     if (!before)
         return;
-    now->interval_s = rate_interval(before->mono_ns, now->mono_ns);
-    for (size_t i = 0; i < now->n_rows; i++) {
-        struct app_row *row = &rows[i];
-        const struct app_row *old = app_find(before, row->name, i);
-        if (!old || now->partial || before->partial)
-            continue;
-        row->reductions_per_s = rate_counter(old->reductions, row->reductions, now->interval_s);
-        if (!old->memory_older && !row->memory_older)
-            row->memory_per_s = rate_gauge(old->memory_bytes, row->memory_bytes, now->interval_s);
-        row->reductions_share = rate_share(row->reductions_per_s, node_reductions_per_s);
-    }
+    if (now->partial || before->partial)
+        now->interval_s = rate_interval(before->mono_ns, now->mono_ns);
+    else
+        table_rate(now, before, table_lists[QUESTION_APPS]);
+    for (size_t i = 0; i < now->n_rows; i++)
+        rows[i].reductions_share = rate_share(rows[i].reductions_per_s, node_reductions_per_s);
 }

@@ -37,14 +37,14 @@ static void merge_scan(struct want_scan *into, const struct want_scan *other)
 
 void want_merge(struct want *into, const struct want *other)
 {
-    if (other->needs & NEED_SCAN)
+    if (other->needs & NEED(SCAN))
         merge_scan(&into->scan, &other->scan);
-    if ((other->needs & NEED_PROCESS) && !(into->needs & NEED_PROCESS)) {
+    if ((other->needs & NEED(PROCESS)) && !(into->needs & NEED(PROCESS))) {
         into->process = other->process;
     }
-    if ((other->needs & NEED_TREE) && !(into->needs & NEED_TREE))
+    if ((other->needs & NEED(TREE)) && !(into->needs & NEED(TREE)))
         memcpy(into->tree_app, other->tree_app, sizeof into->tree_app);
-    if (other->needs & NEED_HEAPS) {
+    if (other->needs & NEED(HEAPS)) {
         into->heaps = other->heaps > into->heaps ? other->heaps : into->heaps;
         into->heaps_running = into->heaps_running || other->heaps_running;
     }

@@ -47,7 +47,7 @@ const struct sink_kind sink_kinds[] = {
      .grid = &table_name##_fields, .interval_at = offsetof(struct table_detail, interval_s),       \
      .rows_at = offsetof(struct table_detail, rows),                                               \
      .n_rows_at = offsetof(struct table_detail, n_rows)},
-    QUESTION_TABLES(TABLE_KIND)
+    QUESTION_LISTS(TABLE_KIND)
 #undef TABLE_KIND
     {.name = "armed", .question = QUESTION_ARMED, .section = &armed_fields,
      .grid = &armed_row_fields,

@@ -23,6 +23,11 @@ const struct sink_kind *sink_kind_find(const char *command)
     return kind;
 }
 
+const struct field_list *sink_table(const struct sink_kind *kind)
+{
+    return kind->grid;
+}
+
 enum question sink_question(const struct sink_kind *kind, bool *rates)
 {
     *rates = kind->rates;
@@ -101,7 +106,9 @@ int sink_put(struct sink *s, const struct sink_kind *kind, const struct model *m
 {
     struct sink_tick r;
     int rc = sink_tick_make(&r, kind, m, &s->options, err);
-    return rc < 0 ? rc : put_tick(s, &r, err);
+    rc = rc < 0 ? rc : put_tick(s, &r, err);
+    sink_tick_clear(&r);
+    return rc;
 }
 
 int sink_put_nodes(struct sink *s, const struct sink_node *nodes, size_t n, int64_t wall_us,

@@ -130,8 +130,12 @@ static void put_grid(struct text_out *t, const struct grid *g)
         return;
     }
     const char **cells = arena_alloc(&t->arena, (n * g->n_rows + 1) * sizeof *cells);
-    for (size_t i = 0; i < n * g->n_rows; i++)
-        cells[i] = process_cell(t, g->columns[i % n], grid_row(g, i / n), i % n + 1 == n);
+    for (size_t i = 0; i < n * g->n_rows; i++) {
+        const struct field *f = g->columns[i % n];
+        const void *row = grid_row(g, i / n);
+        cells[i] = g->list == &proc_fields ? process_cell(t, f, row, i % n + 1 == n)
+                                           : text_cell(&t->arena, f, row, t->ascii);
+    }
     const struct text_cells table = {g->columns, n, cells, g->n_rows};
     text_cells_put(t->out, &table, SIZE_MAX, t->ascii);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/model/table.h"
 
 const char *field_old_key(const char *key)
 {
@@ -124,6 +125,24 @@ bool sink_fill_heaps(struct sink_tick *r, const void *answer, const struct sink_
     return true;
 }
 
+/* A table in the order that is asked for. */
+static void arrange_table(struct sink_tick *r, const struct table_detail *answer,
+                          const struct sink_options *o)
+{
+    const struct field_list *list = r->kind->grid;
+    struct table_detail table = *answer;
+    if (o->group) {
+        table_group(&table, answer, list, o->group, &r->arena);
+        r->grid.columns = r->group_columns;
+        r->grid.n_columns =
+            table_group_columns(list, o->group, r->group_columns, SINK_GROUP_COLUMNS);
+    }
+    if (o->sort)
+        table_order(&table, list, o->sort, &r->arena);
+    r->grid.rows = table.rows;
+    r->grid.n_rows = o->most > 0 && table.n_rows > o->most ? o->most : table.n_rows;
+}
+
 static bool fill_tick(struct sink_tick *r, const void *answer, const struct sink_options *o)
 {
     const struct sink_kind *kind = r->kind;
@@ -140,6 +159,8 @@ static bool fill_tick(struct sink_tick *r, const void *answer, const struct sink
     if (kind->grid)
         r->grid = grid_in(kind->grid, base, kind->rows_at, kind->n_rows_at,
                           kind->row_bytes > 0 ? kind->row_bytes : kind->grid->row_bytes);
+    if (kind->section == &table_fields)
+        arrange_table(r, answer, o);
     if (kind->more)
         r->more = grid_in(kind->more, base, kind->more_at, kind->n_more_at, kind->more_bytes);
     return !kind->fill || kind->fill(r, answer, o);
@@ -158,6 +179,7 @@ int sink_tick_make(struct sink_tick *out, const struct sink_kind *kind, const st
         .system = model_system(m),
         .recorded = model_recorded(m),
     };
+    arena_init(&out->arena);
     if (out->system) {
         out->wall_us = out->system->wall_us;
         out->interval_us = interval_us(out->system->interval_s);
@@ -171,4 +193,9 @@ void sink_tick_nodes(struct sink_tick *out, const struct sink_node *nodes, size_
     *out = (struct sink_tick){
         .kind = sink_kind_find("nodes"), .node = {"", 0}, .wall_us = wall_us, .interval_us = -1};
     out->grid = grid_of(out->kind->grid, nodes, n, sizeof nodes[0]);
+}
+
+void sink_tick_clear(struct sink_tick *r)
+{
+    arena_clear(&r->arena);
 }

@@ -23,6 +23,7 @@
 #include "query/process/process.h"
 #include "query/growth/growth.h"
 #include "query/scan/scan.h"
+#include "query/tables/tables.h"
 
 /* What the program waits beyond the target's own deadline before it gives an answer up. */
 #define GRACE_MS 1000
@@ -55,7 +56,7 @@ struct query {
     struct header *header;
     struct native_way ways[QUESTIONS]; /* ask NULL: only the keeper's */
     struct builder *args[QUESTIONS];   /* of those that are asked natively, and may be passed on */
-    unsigned of_keeper;                /* those that it was asked */
+    question_mask of_keeper;           /* those that it was asked */
     struct keeper *keeper;
     struct error no_keeper; /* why it was not started */
     struct price price;
@@ -311,7 +312,7 @@ bool query_is_own(const struct query *q, const struct etf_pid *pid)
 }
 
 /* Those that are one run each. */
-static const struct stepped *const stepped[] = {&facts_question};
+static const struct stepped *const stepped[] = {&facts_question, &tables_question};
 
 /* ---- native answers */
 

@@ -158,7 +158,7 @@ static struct want want_all(void)
     int n = 0;
     assert_int_equal(proc_columns_parse(COLUMNS, columns, &n, &err), 0);
     const struct field *sort = proc_column_find("reductions_per_s");
-    struct want want = {.needs = NEED_SYSTEM | NEED_SCAN | NEED_APPS | NEED_ALLOC};
+    struct want want = {.needs = NEED(SYSTEM) | NEED(SCAN) | NEED(APPS) | NEED(ALLOC)};
     want.scan = (struct want_scan){.sort_key = sort->key,
                                    .by_delta = true,
                                    .rows = ROWS,

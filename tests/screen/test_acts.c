@@ -156,8 +156,8 @@ TEST(test_in_and_back)
     assert_string_equal(screen_view(f.s), "process");
     assert_int_equal(screen_context(f.s), CONTEXT_DOC);
     struct want want = wanted(&f);
-    assert_true(want.needs & NEED_PROCESS);
-    assert_false(want.needs & NEED_SCAN);
+    assert_true(want.needs & NEED(PROCESS));
+    assert_false(want.needs & NEED(SCAN));
     assert_int_equal(want.process.pid.id, 9120);
     act(&f, ACTION_BACK, "");
     assert_string_equal(screen_view(f.s), "processes");
@@ -179,7 +179,7 @@ TEST(test_a_view_comes_back_as_it_was)
     struct fixture f = start("top");
     act(&f, ACTION_SORT, "memory");
     act(&f, ACTION_VIEW, "memory");
-    assert_true(wanted(&f).needs & NEED_ALLOC);
+    assert_true(wanted(&f).needs & NEED(ALLOC));
     act(&f, ACTION_VIEW, "top");
     assert_string_equal(wanted(&f).scan.sort_key, "memory_bytes");
     end(&f);
@@ -269,7 +269,7 @@ TEST(test_follow)
     answer(&g);
     answer(&g);
     struct want want = wanted(&g);
-    assert_true(want.needs & NEED_PROCESS);
+    assert_true(want.needs & NEED(PROCESS));
     assert_string_equal(want.process.name, "no_such_name");
     end(&g);
 }
@@ -658,9 +658,9 @@ TEST(test_owners)
         act(&f, ACTION_BY, words[i]);
     act(&f, ACTION_BY, ""); /* round */
     assert_true(refused(&f, ACTION_BY, "colour") < 0);
-    assert_true(wanted(&f).needs & NEED_APPS);
+    assert_true(wanted(&f).needs & NEED(APPS));
     act(&f, ACTION_BY, "name");
-    assert_false(wanted(&f).needs & NEED_APPS);
+    assert_false(wanted(&f).needs & NEED(APPS));
     act(&f, ACTION_FIRST, "");
     assert_true(refused(&f, ACTION_FOLD, "") < 0);
     end(&f);
@@ -739,7 +739,7 @@ TEST(test_armed_rows_open_processes)
     struct fixture f = start("top");
     act(&f, ACTION_ARMED, "");
     assert_string_equal(screen_view(f.s), "active-tracing");
-    assert_int_equal(wanted(&f).needs & (NEED_SCAN | NEED_ARMED), NEED_ARMED);
+    assert_int_equal(wanted(&f).needs & (NEED(SCAN) | NEED(ARMED)), NEED(ARMED));
     answer(&f);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         act(&f, ACTION_FIRST, "");
@@ -791,9 +791,9 @@ TEST(test_panes)
     assert_true(refused(&f, ACTION_SPLIT, "up") < 0);
     act(&f, ACTION_SPLIT, "below");
     act(&f, ACTION_VIEW, "apps");
-    assert_int_equal(wanted(&f).needs & (NEED_SCAN | NEED_APPS), NEED_SCAN | NEED_APPS);
+    assert_int_equal(wanted(&f).needs & (NEED(SCAN) | NEED(APPS)), NEED(SCAN) | NEED(APPS));
     act(&f, ACTION_ZOOM, "");
-    assert_int_equal(wanted(&f).needs & (NEED_SCAN | NEED_APPS), NEED_APPS);
+    assert_int_equal(wanted(&f).needs & (NEED(SCAN) | NEED(APPS)), NEED(APPS));
     act(&f, ACTION_ZOOM, "");
     act(&f, ACTION_NEXT_PANE, "");
     assert_string_equal(screen_view(f.s), "processes");
@@ -1343,7 +1343,7 @@ TEST(test_samples_ask_nothing_and_open_what_they_name)
     struct sampled s;
     struct screen_request r;
     start_sampled(&s, "function");
-    assert_int_equal(wanted(&s.f).needs, NEED_SYSTEM);
+    assert_int_equal(wanted(&s.f).needs, NEED(SYSTEM));
     assert_string_equal(screen_link(s.f.s).name, "shop_price:of/1");
     while (screen_take_request(s.f.s, &r)) {
     }

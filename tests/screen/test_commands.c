@@ -110,7 +110,7 @@ TEST(test_process_by_name)
             fail_msg("%s: %s", rows[i].arg, err.text);
         assert_string_equal(screen_view(f.s), "process");
         screen_want(f.s, &want);
-        assert_true(want.needs & NEED_PROCESS);
+        assert_true(want.needs & NEED(PROCESS));
         if (rows[i].name)
             assert_string_equal(want.process.name, rows[i].name);
         else

@@ -109,6 +109,9 @@ static const struct scene scenes[] = {
     {.name = "cpus-microstates", .view = "cpus", .rows = 24, .columns = 110,
      .steps = {{ACTION_MSACC, ""}, {ACTION_MSACC, ""}, {STEP_TICK, ""}, {STEP_TICK, ""}}},
     ALL_SIZES("apps", .view = "apps"),
+    ALL_SIZES("tables", .view = "tables", .steps = {{STEP_TICK, ""}}),
+    {.name = "tables-by-owner", .view = "tables", .rows = 24, .columns = 120,
+     .steps = {{ACTION_BY, "owner_name"}, {STEP_TICK, ""}, {ACTION_ENTER, ""}}},
     ALL_SIZES("tree", .view = "tree", .steps = {{ACTION_DOWN, ""}}),
     ALL_SIZES("armed", .view = "armed"),
     ALL_SIZES("log", .view = "log"),
@@ -555,7 +558,7 @@ static void between(struct screen *s, struct model *m, enum world world)
 {
     struct want want = {0};
     screen_want(s, &want);
-    assert_true(want.needs & NEED_ROWS);
+    assert_true(want.needs & NEED(ROWS));
     model_set_interval(m, &(struct interval_info){1.0, 16.0, 0.02, .why = "scan every 16 s"});
     world_between(m, world, &want, 14);
     screen_update(s);

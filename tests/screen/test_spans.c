@@ -79,7 +79,7 @@ static void down(struct fixture *f, int rows)
 TEST(test_a_request_opens_its_tree)
 {
     struct fixture f = start(SPANNED_MANY);
-    assert_int_equal(wanted(&f).needs, NEED_SYSTEM);
+    assert_int_equal(wanted(&f).needs, NEED(SYSTEM));
     down(&f, 4);
     struct view_link link = screen_link(f.s);
     assert_int_equal(link.kind, TARGET_REQUEST);

@@ -436,6 +436,24 @@ static void give_apps(struct model *m, int tick)
     give(m, QUESTION_APPS, &t);
 }
 
+static void give_tables(struct model *m, int tick)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_printf(
+        &t,
+        "{tables,%" PRId64 ",[{<<\"sessions\">>,sessions,<0.41.0>,rabbit_cache,rabbit,1,%d,%d,"
+        "<<\"set\">>,<<\"public\">>,<<\"auto\">>,true,true,false,false,1,undefined},"
+        "{<<\"#Ref<0.1.2.3>\">>,'小売',<0.42.0>,{shop,init,1},shop,1,7,{older,9000000,12500},"
+        "<<\"ordered_set\">>,<<\"private\">>,<<\"false\">>,false,false,true,true,2,<0.41.0>},"
+        "{<<\"#Ref<0.1.2.4>\">>,session,<0.42.0>,{shop,init,1},shop,1,0,2400,<<\"bag\">>,"
+        "<<\"protected\">>,<<\"true\">>,false,false,false,false,1,undefined},"
+        "{<<\"rest of <0.42.0>\">>,undefined,<0.42.0>,{shop,init,1},shop,5118,20472,224395264,"
+        "undefined,undefined,undefined,false,false,false,false,undefined,undefined}],true}",
+        (1000 + tick) * SECOND, 40000 + 700 * tick, 97517568 + 600000 * tick);
+    give(m, QUESTION_TABLES, &t);
+}
+
 /* From WORLD_LATE on, a cart more. */
 static void give_tree(struct model *m, int tick)
 {
@@ -622,29 +640,31 @@ void world_collect(struct model *m, const struct etf_pid *pid, bool ask)
 
 void world_answer(struct model *m, enum world world, const struct want *want, int tick)
 {
-    if (want->needs & NEED_SCAN)
+    if (want->needs & NEED(SCAN))
         give_scan(m, world, &want->scan, tick);
-    if (want->needs & NEED_PROCESS) {
+    if (want->needs & NEED(PROCESS)) {
         model_asked(m, QUESTION_PROCESS, &want->process);
         give_process(m, tick);
     }
-    if (want->needs & NEED_ALLOC)
+    if (want->needs & NEED(ALLOC))
         give_alloc(m);
-    if (want->needs & NEED_APPS)
+    if (want->needs & NEED(APPS))
         give_apps(m, tick);
-    if (want->needs & NEED_HEAPS)
+    if (want->needs & NEED(TABLES))
+        give_tables(m, tick);
+    if (want->needs & NEED(HEAPS))
         give_heaps(m, tick);
-    if (want->needs & NEED_TREE)
+    if (want->needs & NEED(TREE))
         give_tree(m, tick);
-    if (want->needs & NEED_MSACC)
+    if (want->needs & NEED(MSACC))
         give_msacc(m, tick);
-    if (want->needs & NEED_THREADS)
+    if (want->needs & NEED(THREADS))
         give_threads(m, tick);
-    if (want->needs & NEED_ARMED && world == WORLD_SMALL)
+    if (want->needs & NEED(ARMED) && world == WORLD_SMALL)
         give_nothing_armed(m);
-    else if (want->needs & NEED_ARMED && world == WORLD_ANOTHERS)
+    else if (want->needs & NEED(ARMED) && world == WORLD_ANOTHERS)
         give_anothers_armed(m);
-    else if (want->needs & NEED_ARMED)
+    else if (want->needs & NEED(ARMED))
         give_armed(m, tick);
 }
 

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* When it is asked. */
 enum question_pace {
@@ -88,12 +89,14 @@ struct question_row {
       .log = "microstate_accounting is on; what it was before comes back when it ends")
 
 /* Those whose answer is one table, {NAME, Mono, Rows, Partial}: NAME_fields says what a row is. */
-#define QUESTION_TABLES(X)                                                                         \
+#define QUESTION_LISTS(X)                                                                          \
     X(APPS, apps, struct table_detail, .pace = PACE_TICK, .kept = KEPT_TICK,                       \
       .what = "applications",                                                                      \
-      .log = "memory, reductions and queue lengths of all processes, added up by application")
+      .log = "memory, reductions and queue lengths of all processes, added up by application")     \
+    X(TABLES, tables, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,    \
+      .what = "ETS tables", .log = "ets:info of ETS tables; objects are not read")
 
-#define QUESTION_ANSWERS(X) QUESTION_DETAILS(X) QUESTION_TABLES(X)
+#define QUESTION_ANSWERS(X) QUESTION_DETAILS(X) QUESTION_LISTS(X)
 
 /* Those whose answers others read. */
 #define QUESTION_OTHERS(X)                                                                         \
@@ -131,9 +134,10 @@ extern const struct question_row question_rows[];
 const char *question_name(enum question q);
 enum question question_find(const char *name); /* QUESTIONS: there is none */
 
-#define QUESTION_BIT(q) (1u << (q))
+typedef uint64_t question_mask;
+#define QUESTION_BIT(q) ((question_mask)1 << (q))
 /* Masks of those that are asked so, and kept so. */
-unsigned question_paced(enum question_pace pace);
-unsigned question_kept(enum question_kept kept);
+question_mask question_paced(enum question_pace pace);
+question_mask question_kept(enum question_kept kept);
 
 #endif

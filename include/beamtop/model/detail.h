@@ -190,6 +190,15 @@ struct app_row {
     double memory_age_s; /* of the oldest of these; NaN: one was never read, and is the least */
 };
 
+/* An ETS table, or those of a process that have no row of their own, added up. */
+struct tables_row {
+    struct slice id, name, owner_name, application, type, protection, write;
+    struct etf_pid owner, heir;
+    bool has_owner, has_heir, read, is_spread, compressed, fixed, memory_older;
+    int64_t tables, objects, memory_bytes, key_position;
+    double memory_age_s, memory_per_s, objects_per_s;
+};
+
 /* An answer that is one table. */
 struct table_detail {
     uint64_t mono_ns;

@@ -56,9 +56,12 @@ struct field {
     enum field_form form;
     enum column_type type;
     enum field_look look;
-    bool aged;  /* {older, N, Ms} is read into this and the two fields behind it */
-    int width;  /* columns of the screen that it prefers */
-    bool grows; /* takes the room that is left */
+    bool aged;           /* {older, N, Ms} is read into this and the two fields behind it */
+    bool adds;           /* rows of a table are added up by it (model/table.h) */
+    const char *rate_of; /* the key that it is the change of, per second: LOOK_CHANGE either way,
+                            else of a counter, which never falls */
+    int width;           /* columns of the screen that it prefers */
+    bool grows;          /* takes the room that is left */
     size_t offset;
     size_t bound; /* where the row has the enum field_bound of it; 0: nowhere */
     size_t known; /* of pids: where a bool says if it is known; 0: it always is */
@@ -115,7 +118,7 @@ struct field_list {
                                          .n = ARRAY_LEN(array) - (more),                           \
                                          .n_more = more,                                           \
                                          .columns = keys}
-/* Of QUESTION_TABLES, where ROW is the row: order: the keys on the wire, NULL: all. */
+/* Of QUESTION_LISTS, where ROW is the row: order: the keys on the wire, NULL: all. */
 #define FIELD_TABLE(list_name, array, keys, order)                                                 \
     const struct field_list list_name = {.name = "rows",                                           \
                                          .fields = array,                                          \

@@ -11,12 +11,8 @@
 #include "beamtop/base/question.h"
 #include "beamtop/etf/term.h"
 
-/* What a view needs on a tick: a mask, NEED_SCAN for QUESTION_SCAN … The header's is always on. */
-enum need {
-#define NEED_ENUM(id, ...) NEED_##id = 1 << QUESTION_##id,
-    QUESTION_LIST(NEED_ENUM)
-#undef NEED_ENUM
-};
+/* What a view needs on a tick: a mask of these. The header's is always on. */
+#define NEED(id) QUESTION_BIT(QUESTION_##id)
 
 #define WANT_PIDS 64
 #define WANT_WATCHED 32
@@ -46,7 +42,7 @@ struct process_ref {
 bool process_ref_same(const struct process_ref *a, const struct process_ref *b);
 
 struct want {
-    unsigned needs;
+    question_mask needs;
     struct want_scan scan;
     struct process_ref process;
     char tree_app[256]; /* empty: all applications */

@@ -28,7 +28,7 @@ struct section {
 /* Rows of one kind. */
 struct grid {
     const struct field_list *list;
-    const struct field *const *columns; /* of process rows, those chosen; NULL: all of the list */
+    const struct field *const *columns; /* those chosen; NULL: all of the list */
     size_t n_columns;
     const void *rows;
     size_t n_rows, row_bytes;
@@ -36,6 +36,7 @@ struct grid {
 };
 
 #define SINK_SECTIONS 4
+#define SINK_GROUP_COLUMNS 24
 struct sink_tick {
     const struct sink_kind *kind;
     struct slice node;                  /* empty: of no node */
@@ -47,6 +48,8 @@ struct sink_tick {
     struct grid grid, more;               /* more: a second list, under the name of its fields */
     const struct process_detail *process; /* its lists, NULL: none */
     const struct recorded_position *recorded; /* NULL: of a live node */
+    const struct field *group_columns[SINK_GROUP_COLUMNS];
+    struct arena arena; /* of a table's rows in another order */
 };
 
 /* What a kind shows of the answer to its question. */
@@ -88,6 +91,7 @@ const void *grid_row(const struct grid *g, size_t row);
 /* ERR_NOT_FOUND when the model lacks what this kind shows. */
 int sink_tick_make(struct sink_tick *out, const struct sink_kind *kind, const struct model *m,
                    const struct sink_options *options, struct error *err);
+void sink_tick_clear(struct sink_tick *r);
 void sink_tick_nodes(struct sink_tick *out, const struct sink_node *nodes, size_t n,
                      int64_t wall_us);
 

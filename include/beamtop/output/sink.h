@@ -23,6 +23,8 @@ enum sink_format { SINK_TEXT, SINK_JSON, SINK_CSV };
 struct sink_kind;
 const struct sink_kind *sink_kind_find(const char *command); /* "top": one of them */
 /* What it shows the answer to. *rates: its numbers are, so that the first tick has none. */
+/* Of the rows of one that is a table. */
+const struct field_list *sink_table(const struct sink_kind *kind);
 enum question sink_question(const struct sink_kind *kind, bool *rates);
 
 /* A VM of this host, as `beamtop nodes` lists them. Unknown numbers are -1, NaN. Borrowed. */
@@ -40,7 +42,10 @@ struct sink_options {
     enum sink_format format;
     const struct field *const *columns; /* of `top`; NULL: those of a first start */
     int n_columns;
-    int by;           /* of `heapsample`: rows by an enum owner_by; -1: by process */
+    int by; /* of `heapsample`: rows by an enum owner_by; -1: by process */
+    /* Of a table: rows are added up by `group`, and come by `sort`; NULL: as they came. */
+    const struct field *group, *sort;
+    size_t most;      /* rows of it; 0: all */
     bool ascii;       /* text: nothing beyond ASCII */
     bool spreadsheet; /* csv: texts that begin with = + - @ get an apostrophe before them */
 };

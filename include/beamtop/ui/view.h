@@ -181,7 +181,7 @@ struct view_ops {
     size_t n_rows;
     void (*init)(void *state); /* state is zeroed before; NULL: nothing to do */
     void (*clear)(void *state);
-    unsigned needs; /* on a tick: NEED_NAME, in any state */
+    question_mask needs; /* on a tick: NEED(NAME), in any state */
     /* Adds what else this view needs on a tick; rows is the room it has. NULL: nothing. */
     void (*want)(const void *state, int rows, struct want *want);
     /* Makes the page from the model. */

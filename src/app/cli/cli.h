@@ -90,7 +90,8 @@ struct cli_options {
     int64_t hz, scheduler;           /* of samples; 0: all schedulers */
     const char *pid, *thread;
     const char *collect; /* a process that collects its garbage on request */
-    const char *by;      /* an owner_by_key() */
+    const char *by;      /* an owner_by_key(), or a column of a table */
+    const char *table_sort;
     bool running, yes;
     bool remote, names, skid, only_erlang, lines, callers, check, stacks, all, wait;
     bool help, version;

@@ -51,18 +51,11 @@ static int print_tick(void *arg, const struct model *m, struct error *err)
 }
 
 /* What the commands have in common. */
-static int print_ticks_by(const struct cli_options *o, const struct app_env *env,
-                          const struct want *want, const struct columns *columns, bool rates,
-                          int by)
+static int print_ticks_with(const struct cli_options *o, const struct app_env *env,
+                            const struct want *want, const struct sink_options *options, bool rates)
 {
-    struct sink_options options = sink_options_of(o, env);
-    options.by = by;
-    if (columns) {
-        options.columns = columns->columns;
-        options.n_columns = columns->n;
-    }
     struct printing p = {.kind = sink_kind_find(o->command),
-                         .sink = sink_open_file(stdout, &options)};
+                         .sink = sink_open_file(stdout, options)};
     const struct batch_job job = {
         .options = o,
         .env = env,
@@ -81,7 +74,13 @@ static int print_ticks_by(const struct cli_options *o, const struct app_env *env
 static int print_ticks(const struct cli_options *o, const struct app_env *env,
                        const struct want *want, const struct columns *columns, bool rates)
 {
-    return print_ticks_by(o, env, want, columns, rates, -1);
+    struct sink_options options = sink_options_of(o, env);
+    options.by = -1;
+    if (columns) {
+        options.columns = columns->columns;
+        options.n_columns = columns->n;
+    }
+    return print_ticks_with(o, env, want, &options, rates);
 }
 
 /* The columns asked for, and the scan that they add up to. */
@@ -110,7 +109,7 @@ static int choose_columns(const struct cli_options *o, struct columns *c, struct
 int command_top(const struct cli_options *o, const struct app_env *env)
 {
     struct columns columns = {0};
-    struct want want = {.needs = NEED_SCAN};
+    struct want want = {.needs = NEED(SCAN)};
     struct error err = {0};
     if (choose_columns(o, &columns, &want.scan, &err) != 0)
         return tell_error(&err);
@@ -119,7 +118,7 @@ int command_top(const struct cli_options *o, const struct app_env *env)
 
 int command_process(const struct cli_options *o, const struct app_env *env)
 {
-    struct want want = {.needs = NEED_PROCESS};
+    struct want want = {.needs = NEED(PROCESS)};
     struct error err = {0};
     if (!*o->second) {
         error_set(&err, ERR_USAGE, "the process is empty: give its pid or its registered name");
@@ -137,11 +136,42 @@ int command_answer(const struct cli_options *o, const struct app_env *env)
     return print_ticks(o, env, &want, NULL, rates || o->ticks_given);
 }
 
+/* A column of the table, of texts or of numbers; NULL where none is asked for. */
+static int find_column(const struct field_list *list, const char *key, bool number,
+                       const struct field **out, struct error *err)
+{
+    char keys[400] = "";
+    *out = key ? field_find(list, slice_of(key)) : NULL;
+    if (!key || (*out && field_is_number(*out) == number && (*out)->form != FIELD_PID))
+        return 0;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct field *f = &list->fields[i];
+        const size_t len = strlen(keys);
+        if (field_is_number(f) == number && f->form != FIELD_PID)
+            snprintf(keys + len, sizeof keys - len, "%s%s", len > 0 ? ", " : "", f->key);
+    }
+    return error_set(err, ERR_USAGE, "“%s” is none of %s", key, keys);
+}
+
+int command_table(const struct cli_options *o, const struct app_env *env)
+{
+    const struct sink_kind *kind = sink_kind_find(o->command);
+    struct sink_options options = sink_options_of(o, env);
+    struct error err = {0};
+    bool rates = false;
+    const struct want want = {.needs = QUESTION_BIT(sink_question(kind, &rates))};
+    if (find_column(sink_table(kind), o->by, false, &options.group, &err) != 0 ||
+        find_column(sink_table(kind), o->table_sort, true, &options.sort, &err) != 0)
+        return tell_error(&err);
+    options.most = o->top_given ? (size_t)o->top : 0;
+    return print_ticks_with(o, env, &want, &options, true);
+}
+
 int command_heapsample(const struct cli_options *o, const struct app_env *env)
 {
     if (o->collect)
         return collect_run(o, env);
-    const struct want want = {.needs = NEED_HEAPS,
+    const struct want want = {.needs = NEED(HEAPS),
                               .heaps = o->top_given ? (int)o->top : HEAPS_ROWS,
                               .heaps_running = o->running};
     struct cli_options apart = *o;
@@ -153,7 +183,9 @@ int command_heapsample(const struct cli_options *o, const struct app_env *env)
     }
     if (o->for_given)
         apart.interval_s = o->for_s;
-    return print_ticks_by(&apart, env, &want, NULL, o->for_given, o->by ? (int)by : -1);
+    struct sink_options options = sink_options_of(o, env);
+    options.by = o->by ? (int)by : -1;
+    return print_ticks_with(&apart, env, &want, &options, o->for_given);
 }
 
 int command_msacc(const struct cli_options *o, const struct app_env *env)

@@ -104,11 +104,11 @@ static bool is_large(const struct model *model)
 
 void feed_want(const struct feed *f, struct want *want)
 {
-    const bool seldom = !(want->needs & NEED_SCAN) && is_large(f->model);
-    struct want mine = {.needs = NEED_SCAN};
+    const bool seldom = !(want->needs & NEED(SCAN)) && is_large(f->model);
+    struct want mine = {.needs = NEED(SCAN)};
     mine.scan.sort_key = "reductions_per_s";
     mine.scan.by_delta = true;
-    mine.scan.rows = want->needs & NEED_SCAN ? 0 : ROWS;
+    mine.scan.rows = want->needs & NEED(SCAN) ? 0 : ROWS;
     mine.scan.items = UINT32_C(1) << ITEM_ID | UINT32_C(1) << ITEM_REDUCTIONS |
                       UINT32_C(1) << ITEM_MESSAGE_QUEUE_LEN | UINT32_C(1) << ITEM_MEMORY |
                       UINT32_C(1) << ITEM_CURRENT_FUNCTION;

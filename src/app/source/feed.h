@@ -16,7 +16,7 @@ struct proc_scan;
 struct feed {
     struct recorder *recorder; /* owned by the user; NULL: nothing is kept now */
     struct model *model;       /* borrowed */
-    unsigned questions;        /* mask of those beside ticks; without `every_s` ticks ask them */
+    question_mask questions;   /* mask of those beside ticks; without `every_s` ticks ask them */
     bool busiest;              /* watch also these: a scan may be ranked by something else */
     void (*watch)(void *arg);  /* others are to be watched: feed_want() names them */
     /* A fact could not be kept, or read where it is seldom asked for. NULL: nobody reads it. */

@@ -84,7 +84,7 @@ static double at_most(double seconds)
 }
 
 /* The sum of their costs, and the costliest of them. */
-static double cost_of(const struct governor *g, unsigned questions, enum question *costliest)
+static double cost_of(const struct governor *g, question_mask questions, enum question *costliest)
 {
     double sum_us = 0;
     *costliest = QUESTION_SYSTEM;
@@ -139,7 +139,8 @@ static double left_for_others(const struct governor *g, double header_us_per_s)
     return fmax(left_us, budget_us * OTHERS_MIN_SHARE);
 }
 
-static void plan_together(const struct governor *g, unsigned questions, struct governor_plan *plan)
+static void plan_together(const struct governor *g, question_mask questions,
+                          struct governor_plan *plan)
 {
     double all_us = g->cost_us[QUESTION_SYSTEM] + cost_of(g, questions, &plan->costliest);
     double wanted_s = interval_of(all_us, left_for_others(g, 0), g->interval_s);
@@ -174,10 +175,10 @@ static double left_beside_rows(const struct governor *g, double rows_s, double l
     return left_us - (rows_us < most_us ? rows_us : most_us);
 }
 
-void governor_plan(const struct governor *g, unsigned questions, struct governor_plan *plan)
+void governor_plan(const struct governor *g, question_mask questions, struct governor_plan *plan)
 {
     enum question apart;
-    unsigned apart_mask = question_paced(PACE_APART);
+    question_mask apart_mask = question_paced(PACE_APART);
     bool wants_rows = questions & question_paced(PACE_BETWEEN);
     questions &= ~question_paced(PACE_BETWEEN);
     *plan = (struct governor_plan){.costliest = QUESTION_SYSTEM, .second_s = SECOND_S};

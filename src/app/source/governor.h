@@ -37,8 +37,8 @@ struct governor {
     double beside_us;      /* what questions beside ticks cost, a second */
     double seldom_us;      /* and a scan that no view shows */
     double cost_us[QUESTIONS]; /* smoothed cost of one answer; 0: not known yet */
-    unsigned begun; /* questions that were answered since the beginning: the first answer paid for
-                       parsing */
+    question_mask begun; /* questions that were answered since the beginning: the first answer paid
+                       for parsing */
 };
 
 struct governor_plan {
@@ -67,6 +67,6 @@ void governor_note(struct governor *g, enum question q, double target_us);
 void governor_look_for_work(struct governor *g, const struct system_sample *sample, double own_use,
                             bool steady);
 /* The plan for the questions in the mask (1 << enum question). */
-void governor_plan(const struct governor *g, unsigned questions, struct governor_plan *plan);
+void governor_plan(const struct governor *g, question_mask questions, struct governor_plan *plan);
 
 #endif

@@ -31,7 +31,7 @@ static void on_live_timer(uv_timer_t *timer)
         live_tick_timer(l);
 }
 
-static void report_change(struct live *l, unsigned questions)
+static void report_change(struct live *l, question_mask questions)
 {
     if (l->handlers.on_change)
         l->handlers.on_change(l->arg, questions);
@@ -228,7 +228,7 @@ int live_open(struct live **out, uv_loop_t *loop, const struct live_options *opt
     l->model = model;
     l->filter = model_filter(model);
     filter_forget(l->filter);
-    l->want.needs = NEED_SYSTEM;
+    l->want.needs = NEED(SYSTEM);
     governor_init(&l->governor, options->interval_s, options->budget);
     l->governor.together = options->together;
     l->governor.most_s = options->most_s;

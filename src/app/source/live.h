@@ -31,7 +31,7 @@ struct live_options {
 
 struct live_handlers {
     /* Something in the model has changed; questions: mask of 1 << enum question, 0: the link. */
-    void (*on_change)(void *arg, unsigned questions);
+    void (*on_change)(void *arg, question_mask questions);
     /* What the model has just taken: to be kept. asked: of a scan, else NULL. May be NULL. */
     void (*on_answer)(void *arg, enum question question, const uint8_t *term, size_t len,
                       const struct want_scan *asked);

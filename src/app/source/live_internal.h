@@ -52,12 +52,12 @@ struct live {
     uint64_t rows_due_ms;    /* the rows shown, again; 0: not between two scans */
     uint64_t first_until_ms; /* recorded: so long the first tick waits for all answers */
     uint64_t asked_at_ms;    /* of the header's question in flight */
-    unsigned asked;          /* mask of questions of this tick */
-    unsigned pending;        /* those without an answer */
-    unsigned deferred;       /* of the pending: asked once the header's question is answered */
-    unsigned again;          /* asked once more as soon as they are answered */
-    unsigned holding;        /* questions of `sets` whose process there may hold something */
-    unsigned reported;       /* questions whose first answer is logged */
+    question_mask asked;     /* mask of questions of this tick */
+    question_mask pending;   /* those without an answer */
+    question_mask deferred;  /* of the pending: asked once the header's question is answered */
+    question_mask again;     /* asked once more as soon as they are answered */
+    question_mask holding;   /* questions of `sets` whose process there may hold something */
+    question_mask reported;  /* questions whose first answer is logged */
     double logged_s;         /* how far apart ticks are by the log's last line of it; 0: as asked */
     bool tick_full;          /* this tick asks more than the header's question */
     bool had_tick;           /* a tick has ended since the node answers */

@@ -34,13 +34,13 @@
 
 static bool is_seldom(const struct want *want)
 {
-    return (want->needs & NEED_SCAN) && want->scan.seldom;
+    return (want->needs & NEED(SCAN)) && want->scan.seldom;
 }
 
-static unsigned wanted_questions(const struct want *want)
+static question_mask wanted_questions(const struct want *want)
 {
     return (want->needs & ~question_paced(PACE_ONCE) & ~question_paced(PACE_BETWEEN) &
-            ~(is_seldom(want) ? NEED_SCAN : 0u)) |
+            ~(is_seldom(want) ? NEED(SCAN) : 0)) |
            BIT(QUESTION_SYSTEM);
 }
 
@@ -65,15 +65,15 @@ static bool seldom_is_due(struct live *l, uint64_t now)
 }
 
 /* What decides how far apart ticks are: what sweeps processes, without it what is asked apart. */
-static unsigned pace_of(const struct live *l)
+static question_mask pace_of(const struct live *l)
 {
-    unsigned swept = wanted_questions(&l->want) & question_paced(PACE_TICK);
+    question_mask swept = wanted_questions(&l->want) & question_paced(PACE_TICK);
     return swept ? swept : wanted_questions(&l->want) & question_paced(PACE_APART);
 }
 
 static void make_plan(const struct live *l, struct governor_plan *plan)
 {
-    governor_plan(&l->governor, wanted_questions(&l->want) | (l->want.needs & NEED_ROWS), plan);
+    governor_plan(&l->governor, wanted_questions(&l->want) | (l->want.needs & NEED(ROWS)), plan);
 }
 
 void live_reset_tick(struct live *l)
@@ -250,7 +250,7 @@ static bool is_behind(const struct live *l, enum question question)
 }
 
 /* Starts a tick with these questions; those still without an answer are left out. */
-static void start_tick(struct live *l, unsigned questions)
+static void start_tick(struct live *l, question_mask questions)
 {
     if (l->pending == 0) {
         l->asked = 0;
@@ -314,7 +314,7 @@ static void ask_deferred(struct live *l)
     }
     if (l->pending & BIT(QUESTION_SYSTEM))
         return; /* its answer asks the others */
-    unsigned questions = l->deferred;
+    question_mask questions = l->deferred;
     l->deferred = 0;
     l->pending &= ~questions;
     for (unsigned q = 0; q < QUESTIONS; q++)
@@ -350,7 +350,7 @@ static bool waits_for_all(const struct live *l)
 void live_tick_timer(struct live *l)
 {
     struct governor_plan plan;
-    unsigned all = wanted_questions(&l->want), questions = 0;
+    question_mask all = wanted_questions(&l->want), questions = 0;
     uint64_t now = uv_now(l->loop);
     make_plan(l, &plan);
 
@@ -481,7 +481,7 @@ static void on_rows(void *arg, const struct answer *answer)
 /* The header's answer is a separate tick while questions of an earlier tick have no answer. */
 static bool is_alone(const struct live *l, enum question question)
 {
-    const unsigned others = l->pending & ~l->deferred;
+    const question_mask others = l->pending & ~l->deferred;
     return question == QUESTION_SYSTEM && (l->had_tick || l->options.recorded) &&
            !waits_for_all(l) && others != 0 && !(others & BIT(QUESTION_NODE));
 }
@@ -532,7 +532,7 @@ static void take_live_answer(struct live *l, const struct answer *answer)
         live_end_header(l);
     if (l->pending != 0 || !of_tick)
         return;
-    unsigned again = l->again;
+    question_mask again = l->again;
     l->again = 0;
     if (again && l->options.together) {
         /* Every tick of a batch run spans an interval. Names are judged before the first is over;
@@ -573,21 +573,21 @@ static bool wants_more(const struct want *now, const struct want *before)
 {
     if (wanted_questions(now) & ~wanted_questions(before))
         return true;
-    if ((now->needs & NEED_SCAN) && !is_seldom(now) &&
+    if ((now->needs & NEED(SCAN)) && !is_seldom(now) &&
         (is_seldom(before) || !covers_scan(&now->scan, &before->scan)))
         return true;
-    if ((now->needs & NEED_TREE) && strcmp(now->tree_app, before->tree_app) != 0)
+    if ((now->needs & NEED(TREE)) && strcmp(now->tree_app, before->tree_app) != 0)
         return true;
-    if ((now->needs & NEED_HEAPS) &&
+    if ((now->needs & NEED(HEAPS)) &&
         (now->heaps > before->heaps || now->heaps_running != before->heaps_running))
         return true;
-    if (!(now->needs & NEED_PROCESS))
+    if (!(now->needs & NEED(PROCESS)))
         return false;
     return !process_ref_same(&now->process, &before->process);
 }
 
 /* Asks these now, or once the answers on their way are here. */
-static void ask_soon(struct live *l, unsigned questions)
+static void ask_soon(struct live *l, question_mask questions)
 {
     if (l->phase != PHASE_RUNNING)
         return;
@@ -601,7 +601,7 @@ void live_set_want(struct live *l, const struct want *want)
 {
     struct want before = l->want;
     l->want = *want;
-    l->want.needs |= NEED_SYSTEM;
+    l->want.needs |= NEED(SYSTEM);
     if (!is_seldom(&l->want))
         l->governor.seldom_us = 0;
     end_unwanted(l);
@@ -613,7 +613,7 @@ int live_set_filter(struct live *l, const char *expression, size_t *error_offset
 {
     int rc = filter_set(l->filter, expression, error_offset, err);
     tell_live_filter(l);
-    if (rc == 0 && (wanted_questions(&l->want) & NEED_SCAN))
+    if (rc == 0 && (wanted_questions(&l->want) & NEED(SCAN)))
         ask_soon(l, BIT(QUESTION_SCAN));
     return rc;
 }

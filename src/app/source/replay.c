@@ -23,7 +23,7 @@ struct replay {
     int64_t tick;            /* that is shown */
     int64_t last[QUESTIONS]; /* the ticks whose answers the model has */
     int64_t taking;          /* of the answers that the model is given, */
-    unsigned wanted;         /* and of which questions */
+    question_mask wanted;    /* and of which questions */
     struct want_scan asked;  /* of the last scan recorded: what its rows have */
     struct error unread;     /* why that is not known */
     struct want_scan shown;
@@ -170,7 +170,7 @@ int replay_check(struct replay *r, const struct want *want, struct error *err)
                        : error_set(err, ERR_NOT_FOUND,
                                    "%s: not recorded; the node was not asked for it",
                                    question_rows[q].what);
-    return want->needs & NEED_SCAN ? check_scan(r, &want->scan, err) : 0;
+    return want->needs & NEED(SCAN) ? check_scan(r, &want->scan, err) : 0;
 }
 
 /* ---- ticks */
@@ -193,7 +193,7 @@ static int take_recorded(void *arg, const char *question, const uint8_t *term, s
 }
 
 /* Gives the model a tick's answers to these questions. */
-static int take_answers(struct replay *r, int64_t tick, unsigned questions, struct error *err)
+static int take_answers(struct replay *r, int64_t tick, question_mask questions, struct error *err)
 {
     r->taking = tick;
     r->wanted = questions;
@@ -203,7 +203,7 @@ static int take_answers(struct replay *r, int64_t tick, unsigned questions, stru
 /* The last answers before a tick to questions that not every tick asks: the node, allocators. */
 static int show_last(struct replay *r, int64_t tick, struct error *err)
 {
-    unsigned questions = question_kept(KEPT_LAST);
+    question_mask questions = question_kept(KEPT_LAST);
     int rc = 0;
     for (unsigned q = 0; rc == 0 && q < QUESTIONS; q++) {
         if (!(questions & QUESTION_BIT(q)))

@@ -27,7 +27,7 @@ struct source_live {
 
 /* ---- events of the connection */
 
-static void on_live_change(void *arg, unsigned questions)
+static void on_live_change(void *arg, question_mask questions)
 {
     struct source_live *s = arg;
     if (s->handlers.on_change)

@@ -198,9 +198,9 @@ int source_replay_set_want(struct source *base, const struct want *want, struct 
     bool other = !same_order(&want->scan, &s->want.scan);
     struct want news = *want;
     news.needs = want->needs & ~s->want.needs; /* reported again when a view comes back to it */
-    news.needs |= other ? want->needs & NEED_SCAN : 0;
+    news.needs |= other ? want->needs & NEED(SCAN) : 0;
     s->want = *want;
-    if (other && (want->needs & NEED_SCAN))
+    if (other && (want->needs & NEED(SCAN)))
         show_replayed_rows(s);
     return replay_check(s->replay, &news, err);
 }

@@ -126,6 +126,6 @@ FIELD_LIST(scan_fields, "scan", scan);
 
 const struct field_list *const table_lists[QUESTIONS] = {
 #define TABLE_LIST(id, name, ...) [QUESTION_##id] = &name##_fields,
-    QUESTION_TABLES(TABLE_LIST)
+    QUESTION_LISTS(TABLE_LIST)
 #undef TABLE_LIST
 };

@@ -3,7 +3,7 @@
 #ifndef BEAMTOP_QUERY_FACTS_H
 #define BEAMTOP_QUERY_FACTS_H
 
-#include "query/native/stepped.h"
+#include "query/stepped/stepped.h"
 
 extern const struct stepped facts_question;
 

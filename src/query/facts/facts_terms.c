@@ -397,8 +397,10 @@ static const struct run_step facts_steps[] = {
     {facts_ask_files, take_values, FILES_MS, false},
 };
 
-static void build_facts(struct builder *b, void *read, int64_t mono_ns)
+static void build_facts(struct builder *b, void *read, int64_t mono_ns,
+                        const struct stepped_who *who)
 {
+    (void)who;
     struct facts_read *f = read;
     static const struct {
         const char *key;
@@ -419,18 +421,17 @@ static void build_facts(struct builder *b, void *read, int64_t mono_ns)
     }
 }
 
-static void init_facts(void *read, struct conn *conn)
+static void init_facts(void *read)
 {
     struct facts_read *f = read;
-    (void)conn;
     for (size_t i = 0; i < FACTS_TERMS; i++)
         buf_init(&f->kept[i], 0);
 }
 
-static void begin_facts(void *read, uint64_t now_ms)
+static void begin_facts(void *read, const struct stepped_now *now)
 {
     struct facts_read *f = read;
-    (void)now_ms;
+    (void)now;
     for (size_t i = 0; i < FACTS_THREADS; i++)
         buf_clear(&f->kept[i]);
     f->looks = 0;

@@ -2,6 +2,6 @@
 src_libquery_a_SOURCES += \
 	src/query/native/args.c src/query/native/args.h src/query/native/internal.h src/query/native/native.c src/query/native/native.h \
 	src/query/native/price.c src/query/native/price.h src/query/native/run.c \
-	src/query/native/run.h src/query/native/stepped.c src/query/native/stepped.h \
+	src/query/native/run.h \
 	src/query/native/values.c \
 	src/query/native/values.h

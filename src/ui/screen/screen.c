@@ -166,7 +166,7 @@ void screen_set_syntax(struct screen *s, enum syntax syntax)
 
 void screen_want(const struct screen *s, struct want *want)
 {
-    want->needs |= NEED_SYSTEM;
+    want->needs |= NEED(SYSTEM);
     struct pane *focus = panes_focused(s->panes);
     pane_want(focus, want);
     for (int i = 0; i < panes_count(s->panes); i++) {

@@ -42,16 +42,21 @@ void older_add(struct older *o, bool is_older, double age_s)
     o->any = o->any || !isnan(age_s);
 }
 
-void older_say(const struct older *o, struct view_page *page)
+void older_say_why(const struct older *o, struct view_page *page, const char *why)
 {
     size_t used = strlen(page->summary);
     char age[32] = "";
     if (o->any)
         text_duration(age, sizeof age, floor(o->most_s));
     if (o->any || o->any_least)
-        snprintf(page->summary + used, sizeof page->summary - used,
-                 "%s%s%s%s: long message queue, or many links", o->any ? ", ~ read up to " : "",
-                 age, o->any ? " ago" : "", o->any_least ? ", ≥ not read yet" : "");
+        snprintf(page->summary + used, sizeof page->summary - used, "%s%s%s%s: %s",
+                 o->any ? ", ~ read up to " : "", age, o->any ? " ago" : "",
+                 o->any_least ? ", ≥ not read yet" : "", why);
+}
+
+void older_say(const struct older *o, struct view_page *page)
+{
+    older_say_why(o, page, "long message queue, or many links");
 }
 
 static enum style status_style(struct slice status)

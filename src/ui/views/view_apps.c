@@ -42,7 +42,7 @@ const struct view_ops view_apps = {
     .state_bytes = sizeof(struct rows),
     .rows = &apps_rows,
     .n_rows = 1,
-    .needs = NEED_APPS,
+    .needs = NEED(APPS),
     .page = apps_page,
     .sort = rows_sort,
 };

@@ -46,8 +46,8 @@ static void cpus_want(const void *state, int rows, struct want *want)
 {
     (void)rows;
     if (((const struct cpus *)state)->accounting == ON)
-        want->needs |= NEED_MSACC;
-    want->needs |= NEED_THREADS | NEED_SYSTEM;
+        want->needs |= NEED(MSACC);
+    want->needs |= NEED(THREADS) | NEED(SYSTEM);
 }
 
 static void put_label(struct view_page *page, const char *label, enum style style, const char *text)

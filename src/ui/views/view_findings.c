@@ -56,7 +56,7 @@ static const struct view_act findings_acts[] = {
 static void findings_want(const void *state, int rows, struct want *want)
 {
     static const struct want mine = {
-        .needs = NEED_SCAN | NEED_APPS,
+        .needs = NEED(SCAN) | NEED(APPS),
         .scan = {.sort_key = "reductions_per_s",
                  .by_delta = true,
                  .rows = RANKED,

@@ -29,7 +29,7 @@ static const struct rows_of heaps_rows[] = {
 static void heaps_want(const void *state, int rows, struct want *want)
 {
     const struct rows *s = state;
-    const struct want mine = {.needs = NEED_HEAPS,
+    const struct want mine = {.needs = NEED(HEAPS),
                               .heaps = s->by > 0 || rows > HEAPS_MOST ? HEAPS_MOST
                                        : rows > HEAPS_ROWS            ? rows
                                                                       : HEAPS_ROWS};

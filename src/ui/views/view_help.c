@@ -173,7 +173,7 @@ const struct view_ops view_help = {
     .shown_by = ACTION_HELP,
     .own_facts = true,
     .state_bytes = sizeof(struct help),
-    .needs = NEED_SYSTEM,
+    .needs = NEED(SYSTEM),
     .page = help_page,
     .from = help_from,
 };

@@ -72,7 +72,7 @@ const struct view_ops view_log = {
     .kind = VIEW_TABLE,
     .no_processes = true,
     .own_facts = true,
-    .needs = NEED_SYSTEM,
+    .needs = NEED(SYSTEM),
     .page = log_page,
     .hints = log_hints,
 };

@@ -281,7 +281,7 @@ const struct view_ops view_memory = {
     .help = "Memory by type over time, resident memory, allocators.",
     .kind = VIEW_DOC,
     .no_processes = true,
-    .needs = NEED_ALLOC,
+    .needs = NEED(ALLOC),
     .page = memory_page,
     .hints = memory_hints,
 };

@@ -29,9 +29,9 @@ static const struct rows_of owners_rows[] = {BY("application"), BY("supervisor")
 static void owners_want(const void *state, int rows, struct want *want)
 {
     const struct rows *s = state;
-    struct want mine = {.needs = NEED_SCAN};
+    struct want mine = {.needs = NEED(SCAN)};
     if (s->by == OWNER_APPLICATION)
-        mine.needs |= NEED_APPS;
+        mine.needs |= NEED(APPS);
     mine.scan.sort_key = "reductions_per_s";
     mine.scan.by_delta = true;
     mine.scan.rows = rows > RANKED ? rows : RANKED;

@@ -18,7 +18,7 @@ static void process_want(const void *state, int rows, struct want *want)
     (void)rows;
     if (p->link.kind == TARGET_NONE)
         return;
-    struct want mine = {.needs = NEED_PROCESS};
+    struct want mine = {.needs = NEED(PROCESS)};
     mine.process = view_process_ref(&p->link);
     want_merge(want, &mine);
 }

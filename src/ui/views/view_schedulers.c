@@ -184,7 +184,7 @@ const struct view_ops view_schedulers = {
     .help = "Utilisation of every scheduler, run queues, imbalance.",
     .kind = VIEW_DOC,
     .no_processes = true,
-    .needs = NEED_SYSTEM,
+    .needs = NEED(SYSTEM),
     .page = schedulers_page,
     .hints = schedulers_hints,
 };

@@ -59,7 +59,7 @@ static bool by_delta(const struct top *t)
 static void top_want(const void *state, int rows, struct want *want)
 {
     const struct top *t = state;
-    struct want mine = {.needs = NEED_SCAN | NEED_ROWS};
+    struct want mine = {.needs = NEED(SCAN) | NEED(ROWS)};
     mine.scan.sort_key = t->sort->key;
     mine.scan.by_delta = by_delta(t);
     mine.scan.ascending = t->ascending;
@@ -70,7 +70,7 @@ static void top_want(const void *state, int rows, struct want *want)
     if (t->following && !t->follow_missing)
         want_add_pid(&mine.scan, &t->follow);
     if (t->following && t->follow_missing && t->follow_name[0]) {
-        mine.needs |= NEED_PROCESS;
+        mine.needs |= NEED(PROCESS);
         snprintf(mine.process.name, sizeof mine.process.name, "%s", t->follow_name);
     }
     want_merge(want, &mine);

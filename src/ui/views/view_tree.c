@@ -29,7 +29,7 @@ struct tree {
 static void tree_want(const void *state, int rows, struct want *want)
 {
     const struct tree *t = state;
-    struct want mine = {.needs = NEED_TREE};
+    struct want mine = {.needs = NEED(TREE)};
     (void)rows;
     snprintf(mine.tree_app, sizeof mine.tree_app, "%s", t->app);
     want_merge(want, &mine);

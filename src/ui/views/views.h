@@ -30,5 +30,6 @@ const char *older_sign(bool is_older, double age_s);
 void older_ago(char *out, size_t size, double age_s); /* when it was read, in words */
 void older_add(struct older *o, bool is_older, double age_s);
 void older_say(const struct older *o, struct view_page *page);
+void older_say_why(const struct older *o, struct view_page *page, const char *why);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "beamtop/base/text.h"
 #include "beamtop/model/detail.h"
+#include "beamtop/model/table.h"
 
 static void set_by(struct rows *r, size_t by)
 {
@@ -34,7 +35,9 @@ static int column_of(const struct rows *r, const char *key)
 void rows_begin(struct rows *r, struct view_page *page, const char *columns)
 {
     const struct rows_of *of = &r->of[r->by];
-    r->n = field_columns(of->fields, columns, r->fields, ROWS_COLUMNS);
+    r->n = of->groups ? table_group_columns(of->fields, field_find(of->fields, slice_of(of->word)),
+                                            r->fields, ROWS_COLUMNS)
+                      : field_columns(of->fields, columns, r->fields, ROWS_COLUMNS);
     for (size_t i = 0; i < r->n; i++) {
         const struct field *f = r->fields[i];
         const char *title = field_title(f, true, r->titles[i]);
@@ -51,6 +54,11 @@ void rows_begin(struct rows *r, struct view_page *page, const char *columns)
     page->sort_descending = !r->ascending;
     if (page->sort_column >= 0)
         snprintf(page->order, sizeof page->order, "%s", r->sort);
+}
+
+static struct slice group_name(struct slice name)
+{
+    return name.len > 0 ? name : slice_of("(none)");
 }
 
 static enum style style_of_text(enum field_look look)
@@ -112,27 +120,83 @@ struct view_row *rows_add(const struct rows *r, struct view_page *page, const vo
     return row;
 }
 
+typedef void about_fn(const struct rows *r, struct view_page *page, struct view_row *row,
+                      const void *of);
+
+static struct view_row *add_of_table(const struct rows *r, struct view_page *page, const void *of,
+                                     about_fn *about)
+{
+    struct view_row *row = rows_add(r, page, of);
+    const struct slice id = table_key(r->of[r->by].fields, of);
+    row->id = text_identity(id.s, id.len);
+    if (about)
+        about(r, page, row, of);
+    return row;
+}
+
+/* The rows of a group below it, each by its own name. */
+static void add_members(const struct rows *r, struct view_page *page,
+                        const struct table_detail *table, about_fn *about)
+{
+    const struct field_list *list = r->of[r->by].fields;
+    const struct field *by = r->fields[0], *name;
+    const size_t n = page->n_rows, at = page_opened(page, r->opened);
+    if (at == n || field_columns(list, NULL, &name, 1) == 0)
+        return;
+    page->in_place = true;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const char *of = (const char *)table->rows + i * list->row_bytes;
+        const struct slice in = group_name(field_text(by, of)), text = field_text(name, of);
+        if (text_identity(in.s, in.len) != r->opened)
+            continue;
+        struct view_row *row = add_of_table(r, page, of, about);
+        page_cell(page, row, 0, style_of_text(name->look), text.s, text.len);
+        row->id = text_identity(text.s, text.len);
+        row->indent = 2;
+        row->continued = true;
+    }
+    page_sort_below(page, n, at);
+}
+
+static void add_groups(const struct rows *r, struct view_page *page,
+                       const struct table_detail *table, about_fn *about)
+{
+    struct table_detail groups;
+    table_group(&groups, table, r->of[r->by].fields, r->fields[0], &page->arena);
+    for (size_t i = 0; i < groups.n_rows; i++) {
+        const char *of = (const char *)groups.rows + i * r->of[r->by].fields->row_bytes;
+        struct view_row *row = rows_add(r, page, of);
+        const struct slice text = field_text(r->fields[0], of), name = group_name(text);
+        row->id = text_identity(name.s, name.len);
+        row->link = (struct view_link){.kind = TARGET_KIN, .id = row->id};
+        if (text.len == 0)
+            page_cell(page, row, 0, STYLE_DIM, name.s, name.len);
+    }
+    page_sort(page);
+    if (r->opened != 0)
+        add_members(r, page, table, about);
+}
+
 const struct table_detail *rows_of_table(struct rows *r, struct view_page *page,
                                          const struct model *m, enum question question,
-                                         void (*about)(const struct rows *r, struct view_page *page,
-                                                       struct view_row *row, const void *of))
+                                         about_fn *about)
 {
     const struct table_detail *table = model_answer(m, question);
-    const struct field_list *fields = r->of[r->by].fields;
+    const struct rows_of *of = &r->of[r->by];
     char n[32];
     rows_begin(r, page, NULL);
     if (!table) {
         page_missing(page, m, question_rows[question].what);
         return NULL;
     }
-    for (size_t i = 0; i < table->n_rows; i++) {
-        const char *of = (const char *)table->rows + i * fields->row_bytes;
-        struct view_row *row = rows_add(r, page, of);
-        row->id = text_identity(row->cells[0].s, row->cells[0].len);
-        if (about)
-            about(r, page, row, of);
+    if (of->groups) {
+        add_groups(r, page, table, about);
+    } else {
+        for (size_t i = 0; i < table->n_rows; i++)
+            (void)add_of_table(r, page, (const char *)table->rows + i * of->fields->row_bytes,
+                               about);
+        page_sort(page);
     }
-    page_sort(page);
     snprintf(page->summary, sizeof page->summary, "%s %s%s",
              text_integer(n, sizeof n, (int64_t)table->n_rows), question_rows[question].what,
              table->partial ? ", some left out" : "");

@@ -18,6 +18,7 @@ struct rows_of {
     const struct field_list *fields;
     const char *sort; /* key of a new view, largest first; "": in the order of the rows, until a key
                          is chosen; NULL: always */
+    bool groups;      /* rows_of_table() adds rows up by the text field whose key is `word` */
 };
 
 struct rows {
@@ -38,7 +39,7 @@ void rows_begin(struct rows *r, struct view_page *page, const char *columns);
 /* A row with its cells and its key for the order; link, identity and what else stands out is the
  * caller's. */
 struct view_row *rows_add(const struct rows *r, struct view_page *page, const void *row);
-/* The rows of an answer of QUESTION_TABLES, in order. about: what the caller adds to each; may be
+/* The rows of an answer of QUESTION_LISTS, in order. about: what the caller adds to each; may be
    NULL. NULL: there is no answer, and the page says why. */
 const struct table_detail *rows_of_table(struct rows *r, struct view_page *page,
                                          const struct model *m, enum question question,

@@ -21,6 +21,7 @@
 COMMAND(screen)
 COMMAND(top)
 COMMAND(answer)
+COMMAND(table)
 COMMAND(msacc)
 COMMAND(process)
 COMMAND(heapsample)

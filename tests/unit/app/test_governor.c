@@ -13,7 +13,7 @@ static const struct {
     const char *name;
     double interval_s, budget;
     double system_us, scan_us;
-    unsigned questions;
+    question_mask questions;
     double header_s, others_s;
 } rows[] = {
     {"unknown costs ask at the interval", 1, 0.02, 0, 0, SYSTEM | SCAN, 1, 1},
@@ -129,7 +129,7 @@ TEST(test_apart)
     static const struct {
         const char *name;
         double scan_us, armed_us;
-        unsigned questions;
+        question_mask questions;
         double others_s, apart_s;
         const char *why;
         double system_us;
@@ -175,7 +175,7 @@ TEST(test_rows_between)
     static const struct {
         const char *name;
         double interval_s, scan_us, rows_us;
-        unsigned questions;
+        question_mask questions;
         double rows_s, others_s;
     } cases[] = {
         {"a cheap scan", 1, 3000, 1000, SYSTEM | SCAN | ROWS, 0, 1},

@@ -28,7 +28,7 @@ TEST(test_rows_are_complete)
 /* What a mask of needs is made of is each question once. */
 TEST(test_masks)
 {
-    unsigned paces = 0, kept = 0;
+    question_mask paces = 0, kept = 0;
     for (int p = PACE_ASKED; p <= PACE_BESIDE; p++) {
         assert_int_equal(paces & question_paced((enum question_pace)p), 0);
         paces |= question_paced((enum question_pace)p);

@@ -136,6 +136,15 @@ static const struct answer_row {
     {"apps", ANSWER_APPS,
      "{apps, 1000000000, [{shop, <<\"A shop\">>, <<\"1.0\">>, 5, 4096, 1000, 7},"
      "{undefined, <<>>, <<>>, 3, 100, 50, 0}], false}"},
+    {"tables", ANSWER_TABLES,
+     "{tables, 1000000000, [{<<\"#Ref<0.1.2.3>\">>, session_cache, <0.41.0>, shop_cart, shop, 1, "
+     "20, 4096, <<\"set\">>, <<\"public\">>, <<\"auto\">>, true, false, false, true, 1, <0.42.0>},"
+     "{<<\"names\">>, names, undefined, undefined, undefined, 1, undefined, undefined, "
+     "<<\"bag\">>, "
+     "<<\"private\">>, <<\"false\">>, false, true, true, false, 2, undefined},"
+     "{<<\"rest of <0.41.0>\">>, undefined, <0.41.0>, shop_cart, shop, 30, 600, {older, 9000, "
+     "1500}, undefined, undefined, undefined, false, false, false, false, undefined, undefined}], "
+     "true}"},
     {"heaps", ANSWER_HEAPS,
      "{heaps, 5000000000, 1046, 3, 30000, false, [{<0.41.0>, {shop_cart, {shop_cart,init,1}, "
      "undefined, shop, {proc_lib,init_p,5}}, waiting, 7, {20000, 1000, 2000, 9000, 12000, 80, "

@@ -244,8 +244,8 @@ TEST(test_generic_calls)
 
 TEST(test_wants_add_up)
 {
-    struct want a = {.needs = NEED_SYSTEM | NEED_SCAN};
-    struct want b = {.needs = NEED_SCAN | NEED_TREE, .tree_app = "shop"};
+    struct want a = {.needs = NEED(SYSTEM) | NEED(SCAN)};
+    struct want b = {.needs = NEED(SCAN) | NEED(TREE), .tree_app = "shop"};
     struct etf_pid one = {.id = 1};
     a.scan = (struct want_scan){.sort_key = "memory_bytes", .rows = 10, .items = 1};
     b.scan = (struct want_scan){.sort_key = "links", .rows = 30, .items = 6, .own = true};
@@ -253,7 +253,7 @@ TEST(test_wants_add_up)
     assert_true(want_add_pid(&b.scan, &one));
     assert_int_equal(b.scan.n_pids, 1);
     want_merge(&a, &b);
-    assert_int_equal(a.needs, NEED_SYSTEM | NEED_SCAN | NEED_TREE);
+    assert_int_equal(a.needs, NEED(SYSTEM) | NEED(SCAN) | NEED(TREE));
     assert_string_equal(a.scan.sort_key, "memory_bytes");
     assert_string_equal(a.tree_app, "shop");
     assert_int_equal(a.scan.rows, 30);

@@ -43,9 +43,9 @@ static struct kept keep(const struct model *m)
 
 static struct model *full_model(void)
 {
-    static const char *const first[] = {"node",    "system",  "scan",  "rows", "process",
-                                        "mailbox", "state",   "alloc", "apps", "tree",
-                                        "armed",   "threads", "msacc"};
+    static const char *const first[] = {"node",    "system", "scan",    "rows", "process",
+                                        "mailbox", "state",  "alloc",   "apps", "tables",
+                                        "tree",    "armed",  "threads", "msacc"};
     struct model *m = model_new();
     struct error err = {0};
     for (size_t i = 0; i < ARRAY_LEN(first); i++)

@@ -29,8 +29,8 @@ static int keep(void *ctx, const char *bytes, size_t len)
 static struct model *full_model(void)
 {
     static const enum answer_kind order[] = {
-        ANSWER_NODE, ANSWER_SYSTEM, ANSWER_SCAN,  ANSWER_PROCESS, ANSWER_ALLOC,
-        ANSWER_APPS, ANSWER_HEAPS,  ANSWER_ARMED, ANSWER_THREADS, ANSWER_MSACC};
+        ANSWER_NODE,   ANSWER_SYSTEM, ANSWER_SCAN,  ANSWER_PROCESS, ANSWER_ALLOC, ANSWER_APPS,
+        ANSWER_TABLES, ANSWER_HEAPS,  ANSWER_ARMED, ANSWER_THREADS, ANSWER_MSACC};
     struct model *m = model_new();
     for (size_t k = 0; k < ARRAY_LEN(order); k++)
         for (size_t i = 0; i < ARRAY_LEN(answers); i++)
@@ -439,7 +439,16 @@ TEST(test_what_is_not_known_yet)
     model_free(m);
 }
 
-/* docs/json.md has the tables that the code has. */
+static void write_document(const char *path, const char *text, size_t len, const struct buf *tables)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, len, file), len);
+    assert_int_equal(fwrite(tables->data, 1, tables->len, file), tables->len);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* docs/json.md ends with the tables that the code has. */
 TEST(test_the_document_is_true)
 {
     const char *dir = getenv("BEAMTOP_SRCDIR");
@@ -456,8 +465,12 @@ TEST(test_the_document_is_true)
     for (size_t n; (n = fread(chunk, 1, sizeof chunk, file)) > 0;)
         buf_put(&found, chunk, n);
     fclose(file);
-    if (!strstr(buf_cstr(&found), buf_cstr(&wanted)))
-        fail_msg("docs/json.md should have these tables:\n%s", buf_cstr(&wanted));
+    const char *tables = strstr(buf_cstr(&found), "\n### `cost`\n");
+    assert_non_null(tables);
+    if (strcmp(tables, buf_cstr(&wanted)) != 0 && getenv("BEAMTOP_GOLDEN"))
+        write_document(path, buf_cstr(&found), (size_t)(tables - buf_cstr(&found)), &wanted);
+    else if (strcmp(tables, buf_cstr(&wanted)) != 0)
+        fail_msg("docs/json.md has other tables; BEAMTOP_GOLDEN=update writes them");
     buf_clear(&wanted);
     buf_clear(&found);
 }

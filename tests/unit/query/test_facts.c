@@ -45,8 +45,8 @@ static struct buf asked[STEPS]; /* what each call was asked, as text; empty: not
 
 static void start_facts(void)
 {
-    facts_question.init(&facts, NULL);
-    facts_question.begin(&facts, 0);
+    facts_question.init(&facts);
+    facts_question.begin(&facts, NULL);
     for (size_t i = 0; i < STEPS; i++)
         buf_init(&asked[i], 0);
 }
@@ -134,7 +134,7 @@ static void expect_answer(const char *expected)
     struct buf text;
     size_t len;
     buf_init(&text, 0);
-    facts_question.build(b, &facts, 7000000);
+    facts_question.build(b, &facts, 7000000, NULL);
     const uint8_t *bytes = builder_bytes(b, &len);
     print_term(&text, bytes, len, &limits);
     assert_string_equal(buf_cstr(&text), expected);
@@ -218,7 +218,7 @@ TEST(test_again)
 {
     start_facts();
     ask_all(&whole);
-    facts_question.begin(&facts, 0);
+    facts_question.begin(&facts, NULL);
     buf_reset(&asked[THREADS]);
     buf_reset(&asked[KINDS]);
     ask_all(&whole);
@@ -307,7 +307,7 @@ TEST(test_odd)
             struct buf text;
             size_t len;
             buf_init(&text, 0);
-            facts_question.build(b, &facts, 0);
+            facts_question.build(b, &facts, 0, NULL);
             const uint8_t *bytes = builder_bytes(b, &len);
             print_term(&text, bytes, len, &limits);
             if (strstr(buf_cstr(&text), "Bad") || strstr(buf_cstr(&text), "1.5"))

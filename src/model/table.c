@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/model/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/rate.h"
+
+struct keyed {
+    struct slice key;
+    const char *row;
+    size_t at;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct keyed *x = a, *y = b;
+    const int order = slice_order(x->key, y->key);
+    return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+static int compare_key(const void *key, const void *with)
+{
+    return slice_order(*(const struct slice *)key, ((const struct keyed *)with)->key);
+}
+
+/* In the order of their texts; the caller's to free. */
+static struct keyed *sort_rows(const struct table_detail *t, const struct field_list *list,
+                               const struct field *by)
+{
+    struct keyed *sorted = alloc_zero(t->n_rows + 1, sizeof *sorted);
+    for (size_t i = 0; i < t->n_rows; i++) {
+        const char *row = (const char *)t->rows + i * list->row_bytes;
+        sorted[i] = (struct keyed){field_text(by, row), row, i};
+    }
+    qsort(sorted, t->n_rows, sizeof *sorted, compare_keys);
+    return sorted;
+}
+
+void table_clear_row(const struct field_list *list, void *row)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        void *at = (char *)row + list->fields[i].offset;
+        if (list->fields[i].form == FIELD_REAL)
+            *(double *)at = NAN;
+        else if (list->fields[i].form == FIELD_INT)
+            *(int64_t *)at = -1;
+    }
+}
+
+/* ---- rates */
+
+static bool is_older(const struct field *f, const char *row)
+{
+    return f->aged && *(const bool *)(const void *)(row + f[1].offset);
+}
+
+static double rate_of_rows(const struct field *f, const struct field_list *list, const char *now,
+                           const char *before, double interval_s)
+{
+    const struct field *of = field_find(list, slice_of(f->rate_of));
+    const int64_t *a = (const void *)(before + of->offset), *b = (const void *)(now + of->offset);
+    if (is_older(of, now) || is_older(of, before))
+        return NAN;
+    return f->look == LOOK_CHANGE ? rate_gauge(*a, *b, interval_s)
+                                  : rate_counter(*a, *b, interval_s);
+}
+
+struct slice table_key(const struct field_list *list, const void *row)
+{
+    const struct field *key;
+    return field_columns(list, list->wire, &key, 1) > 0 ? field_text(key, row)
+                                                        : (struct slice){"", 0};
+}
+
+void table_rate(struct table_detail *now, const struct table_detail *before,
+                const struct field_list *list)
+{
+    const struct field *key;
+    if (!before || field_columns(list, list->wire, &key, 1) == 0)
+        return;
+    now->interval_s = rate_interval(before->mono_ns, now->mono_ns);
+    struct keyed *old = sort_rows(before, list, key);
+    for (size_t i = 0; i < now->n_rows; i++) {
+        char *row = (char *)now->rows + i * list->row_bytes;
+        const struct slice text = field_text(key, row);
+        const struct keyed *same = bsearch(&text, old, before->n_rows, sizeof *old, compare_key);
+        for (size_t k = 0; same && k < list->n; k++)
+            if (list->fields[k].rate_of)
+                *(double *)(void *)(row + list->fields[k].offset) =
+                    rate_of_rows(&list->fields[k], list, row, same->row, now->interval_s);
+    }
+    free(old);
+}
+
+/* ---- groups */
+
+static void add_row(const struct field_list *list, char *sum, const char *row)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct field *f = &list->fields[i];
+        const double n = f->adds ? field_number(f, row) : NAN, before = field_number(f, sum);
+        if (isnan(n))
+            continue;
+        if (f->form == FIELD_REAL)
+            *(double *)(void *)(sum + f->offset) = isnan(before) ? n : before + n;
+        else
+            *(int64_t *)(void *)(sum + f->offset) = (int64_t)(isnan(before) ? n : before + n);
+    }
+}
+
+static const struct field *find_weight(const struct field_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->fields[i].adds && list->fields[i].type == COLUMN_BYTES)
+            return &list->fields[i];
+    return &list->fields[0];
+}
+
+struct weighed {
+    const char *row;
+    double weight;
+    size_t at;
+};
+
+static int compare_weights(const void *a, const void *b)
+{
+    const struct weighed *x = a, *y = b;
+    const int order = (y->weight > x->weight) - (y->weight < x->weight);
+    return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+void table_order(struct table_detail *table, const struct field_list *list, const struct field *by,
+                 struct arena *arena)
+{
+    const size_t n = table->n_rows;
+    struct weighed *order = alloc_zero(n + 1, sizeof *order);
+    char *rows = arena_alloc(arena, (n + 1) * list->row_bytes);
+    for (size_t i = 0; i < n; i++) {
+        const char *row = (const char *)table->rows + i * list->row_bytes;
+        const double weight = field_number(by, row);
+        order[i] = (struct weighed){row, isnan(weight) ? -INFINITY : weight, i};
+    }
+    qsort(order, n, sizeof *order, compare_weights);
+    for (size_t i = 0; i < n; i++)
+        memcpy(rows + i * list->row_bytes, order[i].row, list->row_bytes);
+    table->rows = rows;
+    free(order);
+}
+
+void table_group(struct table_detail *out, const struct table_detail *table,
+                 const struct field_list *list, const struct field *by, struct arena *arena)
+{
+    struct keyed *sorted = sort_rows(table, list, by);
+    char *sums = alloc_zero(table->n_rows + 1, list->row_bytes);
+    size_t n = 0;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        if (i == 0 || slice_order(sorted[i].key, sorted[i - 1].key) != 0) {
+            char *row = sums + n++ * list->row_bytes;
+            table_clear_row(list, row);
+            *(struct slice *)(void *)(row + by->offset) = sorted[i].key;
+        }
+        add_row(list, sums + (n - 1) * list->row_bytes, sorted[i].row);
+    }
+    *out = *table;
+    out->n_rows = n;
+    out->rows = sums;
+    table_order(out, list, find_weight(list), arena);
+    free(sums);
+    free(sorted);
+}
+
+size_t table_group_columns(const struct field_list *list, const struct field *by,
+                           const struct field *out[], size_t most)
+{
+    size_t n = 0;
+    out[n++] = by;
+    for (size_t i = 0; i < list->n && n < most; i++)
+        if (list->fields[i].adds)
+            out[n++] = &list->fields[i];
+    return n;
+}

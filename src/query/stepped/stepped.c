@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "stepped.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/link/conn.h"
+#include "query/who/who.h"
+
+struct stepping {
+    const struct stepped *kind;
+    struct query *query;
+    struct native *native;
+    struct conn *conn;
+    struct run *run;
+    struct who *who; /* NULL: nobody is named */
+    bool is_out;     /* the question is */
+    uv_loop_t *loop;
+    _Alignas(max_align_t) unsigned char read[]; /* the run's own */
+};
+
+static struct stepping *of_read(void *read)
+{
+    return (struct stepping *)((unsigned char *)read - offsetof(struct stepping, read));
+}
+
+static const struct who_entry *find_who(const void *arg, const struct etf_pid *pid)
+{
+    return arg ? who_find(arg, pid) : NULL;
+}
+
+/* err NULL: it is answered. May free s. */
+static void end_question(struct stepping *s, const struct error *err)
+{
+    const struct stepped_who who = {find_who, s->who};
+    const double us = run_take_us(s->run) + (s->who ? who_take_us(s->who) : 0);
+    s->is_out = false;
+    if (err) {
+        query_reply(s->query, s->kind->question, NULL, us, err);
+        return;
+    }
+    struct builder *b = builder_new();
+    s->kind->build(b, s->read, run_clock_ns(s->run), &who);
+    query_reply(s->query, s->kind->question, b, us, &(struct error){0});
+    builder_free(b);
+}
+
+static void on_learned(void *arg)
+{
+    struct stepping *s = arg;
+    if (s->is_out)
+        end_question(s, NULL);
+}
+
+static void on_end(void *own, const struct error *err)
+{
+    struct stepping *s = of_read(own);
+    struct error ignored = {0};
+    if (!err && s->who) {
+        struct etf_pid *pids = alloc_zero(WHO_MOST, sizeof *pids);
+        const size_t n = s->kind->whom(s->read, pids);
+        const bool learns = n > 0 && !who_is_known(s->who, pids, n) &&
+                            who_learn(s->who, pids, n, on_learned, s, &ignored) == 0;
+        free(pids);
+        if (learns)
+            return;
+    }
+    end_question(s, err);
+}
+
+static bool takes_argument(void *own, const uint8_t *arg, size_t len)
+{
+    struct stepping *s = own;
+    return !s->kind->takes || s->kind->takes(s->read, arg, len);
+}
+
+static int ask_question(void *own, unsigned deadline_ms, struct error *err)
+{
+    struct stepping *s = own;
+    const uint64_t now_ms = uv_now(s->loop);
+    const struct stepped_now now = {now_ms, conn_peer_node(s->conn), native_creation(s->native)};
+    s->kind->begin(s->read, &now);
+    const int rc = run_begin(s->run, s->kind->steps, s->kind->n_steps, now_ms + deadline_ms, on_end,
+                             s->read, err);
+    s->is_out = rc == 0;
+    return rc;
+}
+
+static void cancel_question(void *own)
+{
+    struct stepping *s = own;
+    s->is_out = false;
+    run_cancel(s->run);
+}
+
+static void free_question(void *own)
+{
+    struct stepping *s = own;
+    run_free(s->run);
+    who_free(s->who);
+    s->kind->clear(s->read);
+    free(s);
+}
+
+struct native_way stepped_way(const struct stepped *kind, struct query *q,
+                              const struct price *price, struct native *native, struct conn *conn,
+                              uv_loop_t *loop)
+{
+    struct stepping *s = alloc_zero(1, sizeof *s + kind->bytes);
+    const unsigned place = NATIVE_QUESTION + 4 * (unsigned)kind->question;
+    s->kind = kind;
+    s->query = q;
+    s->native = native;
+    s->conn = conn;
+    s->loop = loop;
+    s->run = run_new(q, kind->question, price, native, place, loop);
+    s->who = kind->whom ? who_new(q, price, native, place + 2, conn, loop) : NULL;
+    kind->init(s->read);
+    return (struct native_way){s, takes_argument, ask_question, cancel_question, free_question};
+}

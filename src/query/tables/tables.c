@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+#include "query/native/args.h"
+#include "query/native/values.h"
+#include "query/scan/scan_table.h"
+#include "query/who/who.h"
+#include "tables_internal.h"
+
+#define LIST_EVERY_MS 30000 /* where their number has not changed */
+#define DETAIL_EVERY_MS 30000
+#define LIST_MS 1000
+#define SPREAD_MS 1000
+#define LIST_WORDS (UINT64_C(4) << 20) /* of heap: 100,000 references, and their copy */
+#define WORD_BYTES_MOST 8
+/* Tables of one question: of those that are not known yet, and of those that are read again. */
+#define NEW_MOST 20000
+#define AGAIN_MOST 5000
+#define SPREAD_MOST 50
+
+/* ---- the list */
+
+static bool ask_count(void *own, struct run_calls *calls)
+{
+    (void)own;
+    run_add_text(calls, "erlang", "system_info", "[ets_count]");
+    run_add_text(calls, "erlang", "system_info", "[wordsize]");
+    return true;
+}
+
+static void take_count(void *own, const struct slice *values, size_t n)
+{
+    struct tables_read *t = own;
+    int64_t count, bytes;
+    t->count = -1;
+    if (values && n == 2 && values_read_integer(values[0], &count) &&
+        values_read_integer(values[1], &bytes) && bytes > 0 && bytes <= WORD_BYTES_MOST) {
+        t->count = count;
+        t->word_bytes = bytes;
+    }
+}
+
+/* lists:sublist(ets:all(), TABLES_MOST + 1); abs/1 hands the number on. */
+static bool ask_list(void *own, struct run_calls *calls)
+{
+    static const struct args_call inner[] = {{"ets", "all", 0, "[]", NULL},
+                                             {"erlang", "abs", 1, "[100001]", NULL}};
+    _Static_assert(TABLES_MOST == 100000, "as the text says");
+    const struct tables_read *t = own;
+    if (t->listed_ms > 0 && t->count == t->listed_count && t->now_ms - t->listed_ms < LIST_EVERY_MS)
+        return false;
+    run_add(calls, "lists", "foldl", args_of_calls("lists", "sublist", 2, inner, 2));
+    calls->heap_words = LIST_WORDS;
+    return true;
+}
+
+static void rank_tables(struct tables_read *t)
+{
+    if (t->is_ranked)
+        return;
+    free(t->ranked);
+    t->ranked = alloc_zero(t->list.n + 1, sizeof(struct ets_table *));
+    ets_list_rank(&t->list, t->ranked);
+    t->is_ranked = true;
+}
+
+static void take_list(void *own, const struct slice *values, size_t n)
+{
+    struct tables_read *t = own;
+    if (!values || n != 1 || !ets_list_take(&t->list, values[0], &t->left_out))
+        return;
+    t->listed_ms = t->now_ms;
+    t->listed_count = t->count;
+    t->is_ranked = false;
+}
+
+/* ---- parts of the list */
+
+typedef bool wants_fn(const struct tables_read *t, const struct ets_table *table);
+
+/* The next of the ranked that want it, `most` in one ask. */
+static bool choose_next(struct tables_read *t, wants_fn *wants, size_t most)
+{
+    rank_tables(t);
+    if (t->part != wants) {
+        t->part = wants;
+        t->at = 0;
+        t->budget = NEW_MOST;
+    }
+    for (t->n_asked = 0; t->at < t->list.n && t->n_asked < most && t->n_asked < t->budget; t->at++)
+        if (wants(t, t->ranked[t->at]))
+            t->asked[t->n_asked++] = t->ranked[t->at];
+    t->budget -= t->n_asked;
+    return t->n_asked > 0;
+}
+
+/* ets:info(Table, Item) of each that is chosen. */
+static void add_item(const struct tables_read *t, struct run_calls *calls, const char *item)
+{
+    struct slice *ids = alloc_zero(TABLES_BATCH, sizeof *ids);
+    for (size_t i = 0; i < t->n_asked; i++)
+        ids[i] = t->asked[i]->id;
+    run_add(calls, "lists", "zipwith", args_of_zip("ets", "info", ids, t->n_asked, item));
+    free(ids);
+}
+
+/* The values of an item, one after the other. */
+struct item_values {
+    struct cursor c;
+    struct cursor_list list;
+};
+
+/* false: there are not as many as were asked for. */
+static bool enter_item(const struct tables_read *t, struct slice value, struct item_values *out)
+{
+    out->c = values_cursor(value);
+    return cursor_list(&out->c, &out->list) && out->list.count == t->n_asked;
+}
+
+/* Small numbers come as a string. */
+static int64_t next_number(struct item_values *v)
+{
+    struct cursor term;
+    int64_t n = -1;
+    if (v->list.string)
+        (void)cursor_int64(&v->c, &n);
+    else if (!cursor_apart(&v->c, &term) || !cursor_int64(&term, &n))
+        n = -1;
+    return n >= 0 && n <= VALUES_MOST ? n : -1;
+}
+
+static struct slice next_term(struct item_values *v)
+{
+    struct slice term = {0};
+    if (!v->list.string)
+        (void)cursor_raw(&v->c, &term);
+    return term;
+}
+
+/* ---- what each is */
+
+static bool wants_base(const struct tables_read *t, const struct ets_table *table)
+{
+    (void)t;
+    return !table->is_base_known;
+}
+
+static bool ask_base(void *own, struct run_calls *calls)
+{
+    struct tables_read *t = own;
+    const bool asks = choose_next(t, wants_base, TABLES_BATCH);
+    add_item(t, calls, "decentralized_counters");
+    add_item(t, calls, "name");
+    add_item(t, calls, "owner");
+    return asks;
+}
+
+static void read_owner(const struct tables_read *t, struct ets_table *table, struct slice term)
+{
+    table->has_owner = who_read_pid(term, &t->node, &table->owner);
+}
+
+static void take_base(void *own, const struct slice *values, size_t n)
+{
+    struct tables_read *t = own;
+    struct item_values spread, names, owners;
+    if (!values || n != 3 || !enter_item(t, values[0], &spread) ||
+        !enter_item(t, values[1], &names) || !enter_item(t, values[2], &owners))
+        return;
+    for (size_t i = 0; i < t->n_asked; i++) {
+        struct ets_table *table = t->asked[i];
+        const struct slice name = next_term(&names);
+        table->is_base_known = true;
+        table->is_spread = who_term_is(next_term(&spread), "true");
+        if (who_atom_of(name).len > 0 && !who_term_is(name, "undefined"))
+            table->name = slice_keep(&t->list.arena, name);
+        read_owner(t, table, next_term(&owners));
+    }
+}
+
+/* ---- sizes */
+
+/* Of a large node those that were never read, the largest, and the others in turn. */
+static bool wants_sizes(const struct tables_read *t, const struct ets_table *table)
+{
+    if (!table->is_base_known || table->is_spread)
+        return false;
+    const size_t at = (size_t)(table - t->list.all);
+    const bool has_turn = (at + t->list.n - t->turn) % t->list.n < AGAIN_MOST;
+    return t->list.n <= AGAIN_MOST || table->read_ms == 0 || t->at < TABLES_ROWS || has_turn;
+}
+
+static bool ask_sizes(void *own, struct run_calls *calls)
+{
+    struct tables_read *t = own;
+    const bool asks = choose_next(t, wants_sizes, TABLES_BATCH);
+    add_item(t, calls, "memory");
+    add_item(t, calls, "size");
+    return asks;
+}
+
+static void take_sizes(void *own, const struct slice *values, size_t n)
+{
+    struct tables_read *t = own;
+    struct item_values words, objects;
+    if (!values || n != 2 || !enter_item(t, values[0], &words) ||
+        !enter_item(t, values[1], &objects))
+        return;
+    for (size_t i = 0; i < t->n_asked; i++) {
+        t->asked[i]->words = next_number(&words);
+        t->asked[i]->objects = next_number(&objects);
+        t->asked[i]->read_ms = t->now_ms;
+    }
+}
+
+/* Waits until each scheduler has passed: those that were read longest ago. */
+static int compare_reads(const void *a, const void *b)
+{
+    const struct ets_table *x = *(struct ets_table *const *)a, *y = *(struct ets_table *const *)b;
+    const int order = (x->read_ms > y->read_ms) - (x->read_ms < y->read_ms);
+    return order ? order : (x->words < y->words) - (x->words > y->words);
+}
+
+static bool ask_spread(void *own, struct run_calls *calls)
+{
+    struct tables_read *t = own;
+    struct ets_table **spread = alloc_zero(t->list.n + 1, sizeof(struct ets_table *));
+    size_t n = 0;
+    for (size_t i = 0; i < t->list.n; i++)
+        if (t->list.all[i].is_spread)
+            spread[n++] = &t->list.all[i];
+    qsort(spread, n, sizeof(struct ets_table *), compare_reads);
+    t->n_asked = n < t->spread_most ? n : t->spread_most;
+    memcpy(t->asked, spread, t->n_asked * sizeof(struct ets_table *));
+    free(spread);
+    add_item(t, calls, "memory");
+    add_item(t, calls, "size");
+    return n > 0;
+}
+
+static void take_spread(void *own, const struct slice *values, size_t n)
+{
+    struct tables_read *t = own;
+    if (!values)
+        t->spread_most = t->spread_most > 1 ? t->spread_most / 2 : 1;
+    else
+        t->spread_most = t->spread_most * 2 < SPREAD_MOST ? t->spread_most * 2 : SPREAD_MOST;
+    take_sizes(own, values, n);
+    t->is_ranked = false;
+}
+
+/* ---- the rest, of those that are shown */
+
+static bool wants_detail(const struct tables_read *t, const struct ets_table *table)
+{
+    return t->at < TABLES_ROWS && table->is_base_known &&
+           (table->detail_ms == 0 || t->now_ms - table->detail_ms >= DETAIL_EVERY_MS);
+}
+
+enum detail {
+    TYPE,
+    PROTECTION,
+    WRITE,
+    READ,
+    COMPRESSED,
+    FIXED,
+    KEY_POSITION,
+    HEIR,
+    OWNER,
+    DETAILS
+};
+
+static const char *const detail_items[DETAILS] = {
+    [TYPE] = "type",
+    [PROTECTION] = "protection",
+    [WRITE] = "write_concurrency",
+    [READ] = "read_concurrency",
+    [COMPRESSED] = "compressed",
+    [FIXED] = "fixed",
+    [KEY_POSITION] = "keypos",
+    [HEIR] = "heir",
+    [OWNER] = "owner",
+};
+
+static bool ask_details(void *own, struct run_calls *calls)
+{
+    struct tables_read *t = own;
+    const bool asks = choose_next(t, wants_detail, TABLES_BATCH / 4);
+    for (size_t i = 0; i < DETAILS; i++)
+        add_item(t, calls, detail_items[i]);
+    return asks;
+}
+
+/* A text of the program's. */
+static struct slice read_word(struct slice term)
+{
+    static const char *const words[] = {"set",    "ordered_set", "bag",     "duplicate_bag",
+                                        "public", "protected",   "private", "true",
+                                        "false",  "auto"};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (who_term_is(term, words[i]))
+            return slice_of(words[i]);
+    return (struct slice){0};
+}
+
+static void read_detail(const struct tables_read *t, struct ets_table *table,
+                        struct item_values item[DETAILS])
+{
+    table->type = read_word(next_term(&item[TYPE]));
+    table->protection = read_word(next_term(&item[PROTECTION]));
+    table->write = read_word(next_term(&item[WRITE]));
+    table->read_concurrency = who_term_is(next_term(&item[READ]), "true");
+    table->compressed = who_term_is(next_term(&item[COMPRESSED]), "true");
+    table->fixed = who_term_is(next_term(&item[FIXED]), "true");
+    table->key_position = next_number(&item[KEY_POSITION]);
+    table->has_heir = who_read_pid(next_term(&item[HEIR]), &t->node, &table->heir);
+    read_owner(t, table, next_term(&item[OWNER]));
+    table->detail_ms = t->now_ms;
+}
+
+static void take_details(void *own, const struct slice *values, size_t n)
+{
+    struct tables_read *t = own;
+    struct item_values item[DETAILS];
+    if (!values || n != DETAILS)
+        return;
+    for (size_t k = 0; k < DETAILS; k++)
+        if (!enter_item(t, values[k], &item[k]))
+            return;
+    for (size_t i = 0; i < t->n_asked; i++)
+        read_detail(t, t->asked[i], item);
+}
+
+/* ---- the question */
+
+static const struct run_step steps[] = {
+    {ask_count, take_count, 0, false},
+    {ask_list, take_list, LIST_MS, false},
+    {ask_base, take_base, 0, true},
+    {ask_sizes, take_sizes, 0, true},
+    {ask_spread, take_spread, SPREAD_MS, false},
+    {ask_details, take_details, 0, true},
+};
+
+static void init_tables(void *read)
+{
+    struct tables_read *t = read;
+    arena_init(&t->list.arena);
+    t->asked = alloc_zero(TABLES_BATCH, sizeof(struct ets_table *));
+    t->spread_most = SPREAD_MOST;
+}
+
+static void begin_tables(void *read, const struct stepped_now *now)
+{
+    struct tables_read *t = read;
+    t->now_ms = now->ms;
+    t->node = (struct who_node){.name = now->node, .creation = now->creation};
+    t->part = NULL;
+    t->is_ranked = false;
+    t->turn = t->list.n > 0 ? (t->turn + AGAIN_MOST) % t->list.n : 0;
+}
+
+/* Owners of those that have rows. */
+static size_t find_owners(void *read, struct etf_pid *out)
+{
+    struct tables_read *t = read;
+    size_t n = 0;
+    t->is_ranked = false;
+    rank_tables(t);
+    for (size_t i = 0; i < t->list.n && i < TABLES_ROWS; i++) {
+        const struct ets_table *table = t->ranked[i];
+        size_t k = 0;
+        while (k < n && scan_compare_pids(&out[k], &table->owner) != 0)
+            k++;
+        if (table->has_owner && k == n && n < WHO_MOST)
+            out[n++] = table->owner;
+    }
+    return n;
+}
+
+static void clear_tables(void *read)
+{
+    struct tables_read *t = read;
+    ets_list_clear(&t->list);
+    free(t->ranked);
+    free(t->asked);
+}
+
+const struct stepped tables_question = {
+    .question = QUESTION_TABLES,
+    .bytes = sizeof(struct tables_read),
+    .steps = steps,
+    .n_steps = ARRAY_LEN(steps),
+    .init = init_tables,
+    .begin = begin_tables,
+    .whom = find_owners,
+    .build = tables_build,
+    .clear = clear_tables,
+};

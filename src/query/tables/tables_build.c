@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/etf/print.h"
+#include "query/native/values.h"
+#include "query/scan/scan_table.h"
+#include "query/who/who.h"
+#include "tables_internal.h"
+
+/* Tables of one owner that are added up; or one. */
+struct sum {
+    int64_t tables, words, objects; /* -1: not known of any */
+    uint64_t oldest_ms;             /* when the one that was read longest ago was */
+};
+
+static void add_table(struct sum *sum, const struct ets_table *table)
+{
+    sum->tables++;
+    if (table->words < 0)
+        return;
+    if (sum->words < 0 || table->read_ms < sum->oldest_ms)
+        sum->oldest_ms = table->read_ms;
+    sum->words = (sum->words < 0 ? 0 : sum->words) + table->words;
+    sum->objects = (sum->objects < 0 ? 0 : sum->objects) + table->objects;
+}
+
+/* ---- parts of a row */
+
+static void build_number(struct builder *b, int64_t n)
+{
+    if (n < 0)
+        build_atom(b, "undefined");
+    else
+        build_int(b, n);
+}
+
+/* N, or {older, N, AgeMs} where it was not read now. */
+static void build_bytes(struct builder *b, const struct tables_read *t, const struct sum *sum)
+{
+    const bool is_older = sum->words >= 0 && sum->oldest_ms < t->now_ms;
+    if (is_older) {
+        build_tuple(b, 3);
+        build_atom(b, "older");
+    }
+    build_number(b, sum->words < 0 ? -1 : sum->words * t->word_bytes);
+    if (is_older)
+        build_int(b, (int64_t)(t->now_ms - sum->oldest_ms));
+}
+
+static void build_text(struct builder *b, struct slice text)
+{
+    if (text.len > 0)
+        build_binary(b, text.s, text.len);
+    else
+        build_atom(b, "undefined");
+}
+
+/* "#Ref<0.1.2.3>", or a name as Erlang writes it. */
+static void build_id(struct builder *b, struct slice id)
+{
+    static const struct print_limits limits = {.bytes = 300};
+    struct buf text;
+    buf_init(&text, 0);
+    print_term(&text, (const uint8_t *)id.s, id.len, &limits);
+    build_binary(b, text.data, text.len);
+    buf_clear(&text);
+}
+
+static void build_rest_id(struct builder *b, const struct ets_table *of)
+{
+    struct buf text;
+    buf_init(&text, 0);
+    buf_puts(&text, "rest of ");
+    if (of->has_owner)
+        print_pid(&text, &of->owner);
+    build_binary(b, text.data, text.len);
+    buf_clear(&text);
+}
+
+static void build_known_pid(struct builder *b, const struct tables_read *t, bool known,
+                            const struct etf_pid *pid)
+{
+    if (known)
+        build_pid(b, t->node.name, pid);
+    else
+        build_atom(b, "undefined");
+}
+
+static bool is_known(struct slice term)
+{
+    return term.len > 0 && !who_term_is(term, "undefined");
+}
+
+/* Its name, label, or what it was started with; and its application. */
+static void build_owner(struct builder *b, const struct tables_read *t,
+                        const struct ets_table *table, const struct stepped_who *who)
+{
+    const struct who_entry *entry = table->has_owner ? who->find(who->arg, &table->owner) : NULL;
+    struct slice name = who_shown_name(entry);
+    build_known_pid(b, t, table->has_owner, &table->owner);
+    if (name.len == 0 && entry)
+        name = is_known(entry->call) ? entry->call : entry->mfa;
+    values_build_known(b, name);
+    values_build_known(b, entry ? entry->application : (struct slice){0});
+}
+
+/* ---- rows, in the order of tables_fields */
+
+static void build_sizes(struct builder *b, const struct tables_read *t, const struct sum *sum)
+{
+    build_int(b, sum->tables);
+    build_number(b, sum->objects);
+    build_bytes(b, t, sum);
+}
+
+static void build_one(struct builder *b, const struct tables_read *t, const struct ets_table *table,
+                      const struct stepped_who *who)
+{
+    struct sum sum = {.words = -1, .objects = -1};
+    add_table(&sum, table);
+    build_tuple(b, TABLES_COLUMNS);
+    build_id(b, table->id);
+    values_build_known(b, table->name);
+    build_owner(b, t, table, who);
+    build_sizes(b, t, &sum);
+    build_text(b, table->type);
+    build_text(b, table->protection);
+    build_text(b, table->write);
+    build_bool(b, table->read_concurrency);
+    build_bool(b, table->is_spread);
+    build_bool(b, table->compressed);
+    build_bool(b, table->fixed);
+    build_number(b, table->key_position);
+    build_known_pid(b, t, table->has_heir, &table->heir);
+}
+
+static void build_rest(struct builder *b, const struct tables_read *t, const struct ets_table *of,
+                       const struct sum *sum, const struct stepped_who *who)
+{
+    build_tuple(b, TABLES_COLUMNS);
+    build_rest_id(b, of);
+    build_atom(b, "undefined");
+    build_owner(b, t, of, who);
+    build_sizes(b, t, sum);
+    for (size_t i = 0; i < 3; i++)
+        build_atom(b, "undefined");
+    for (size_t i = 0; i < 4; i++)
+        build_bool(b, false);
+    for (size_t i = 0; i < 2; i++)
+        build_atom(b, "undefined");
+}
+
+/* ---- the rest, by owner */
+
+static int compare_owners(const void *a, const void *b)
+{
+    const struct ets_table *x = *(struct ets_table *const *)a, *y = *(struct ets_table *const *)b;
+    const int order = (x->has_owner > y->has_owner) - (x->has_owner < y->has_owner);
+    return order ? order : scan_compare_pids(&x->owner, &y->owner);
+}
+
+/* Appends the sums of n tables that are in the order of their owners, `most` at most. */
+static void build_rests(struct builder *b, const struct tables_read *t,
+                        struct ets_table *const *tables, size_t n, const struct stepped_who *who,
+                        size_t most)
+{
+    size_t rows = 0;
+    struct sum sum = {.words = -1, .objects = -1};
+    for (size_t i = 0; i < n && rows < most; i++) {
+        add_table(&sum, tables[i]);
+        if (i + 1 < n && compare_owners(&tables[i], &tables[i + 1]) == 0)
+            continue;
+        build_rest(b, t, tables[i], &sum, who);
+        sum = (struct sum){.words = -1, .objects = -1};
+        rows++;
+    }
+}
+
+static size_t count_owners(struct ets_table *const *tables, size_t n)
+{
+    size_t owners = n > 0;
+    for (size_t i = 1; i < n; i++)
+        owners += compare_owners(&tables[i - 1], &tables[i]) != 0;
+    return owners;
+}
+
+/* Those of which something is known: others have gone, or were not asked yet. */
+static size_t keep_known(struct tables_read *t, bool *partial)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->list.n; i++) {
+        struct ets_table *table = t->ranked[i];
+        *partial = *partial || !table->is_base_known || (table->read_ms == 0 && !table->is_spread);
+        if (table->has_owner)
+            t->ranked[n++] = table;
+    }
+    t->is_ranked = false;
+    return n;
+}
+
+void tables_build(struct builder *b, void *read, int64_t mono_ns, const struct stepped_who *who)
+{
+    struct tables_read *t = read;
+    bool partial = t->left_out || t->listed_ms == 0;
+    const size_t n = keep_known(t, &partial), ones = n < TABLES_ROWS ? n : TABLES_ROWS;
+    struct ets_table **rest = t->ranked + ones;
+    qsort(rest, n - ones, sizeof(struct ets_table *), compare_owners);
+    const size_t owners = count_owners(rest, n - ones), most = LIMIT_TABLE_ROWS - ones;
+    build_tuple(b, 4);
+    build_atom(b, "tables");
+    build_int(b, mono_ns);
+    if (n > 0)
+        build_list(b, ones + (owners < most ? owners : most));
+    for (size_t i = 0; i < ones; i++)
+        build_one(b, t, t->ranked[i], who);
+    build_rests(b, t, rest, n - ones, who, most);
+    build_nil(b);
+    build_bool(b, partial || owners > most);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Growth of the rows of a table, their order, and rows added up. */
+#include "beamtop/model/table.h"
+
+#include <math.h>
+
+#include "../../test.h"
+#include "answers.h"
+#include "beamtop/model/fields.h"
+
+/* A row of `tables`: its id, owner's name, objects and memory as terms. */
+#define ROW(id, owner, objects, memory)                                                            \
+    "{<<\"" id "\">>, session, undefined, " owner ", undefined, 1, " objects ", " memory           \
+    ", <<\"set\">>, undefined, undefined, false, false, false, false, 1, undefined}"
+
+static const struct table_detail *take(struct model *m, const char *mono, const char *rows)
+{
+    char text[2000];
+    struct error err = {0};
+    snprintf(text, sizeof text, "{tables, %s000000000, [%s], false}", mono, rows);
+    if (give(m, ANSWER_TABLES, text, &err) < 0)
+        fail_msg("%s", err.text);
+    return model_answer(m, QUESTION_TABLES);
+}
+
+TEST(test_growth_is_of_the_same_table)
+{
+    struct model *m = model_new();
+    const struct table_detail *t =
+        take(m, "1", ROW("a", "x", "10", "100") "," ROW("b", "x", "5", "900"));
+    const struct tables_row *rows = t->rows;
+    assert_true(isnan(rows[0].memory_per_s));
+    t = take(m, "3",
+             ROW("b", "x", "5", "500") "," ROW("a", "x", "30",
+                                               "{older, 700, 9000}") "," ROW("c", "x", "1", "1"));
+    rows = t->rows;
+    assert_true(fabs(rows[0].memory_per_s + 200) < 1e-9);
+    assert_true(fabs(rows[0].objects_per_s) < 1e-9);
+    assert_true(isnan(rows[1].memory_per_s)); /* read earlier than its moment */
+    assert_true(fabs(rows[1].objects_per_s - 10) < 1e-9);
+    assert_true(isnan(rows[2].objects_per_s)); /* new */
+    model_free(m);
+}
+
+static const struct field *field_of(const char *key)
+{
+    return field_find(&tables_fields, slice_of(key));
+}
+
+TEST(test_rows_are_added_up)
+{
+    struct model *m = model_new();
+    struct table_detail groups;
+    struct arena arena;
+    const struct field *columns[24];
+    const struct table_detail *t =
+        take(m, "1",
+             ROW("a", "x", "10", "100") "," ROW("b", "y", "5", "900") "," ROW(
+                 "c", "x", "undefined", "50") "," ROW("d", "undefined", "1", "undefined"));
+    arena_init(&arena);
+    table_group(&groups, t, &tables_fields, field_of("owner_name"), &arena);
+    const struct tables_row *rows = groups.rows;
+    assert_int_equal(groups.n_rows, 3);
+    assert_true(slice_is(rows[0].owner_name, "y") && slice_is(rows[1].owner_name, "x"));
+    assert_int_equal(rows[1].tables, 2);
+    assert_int_equal(rows[1].memory_bytes, 150);
+    assert_int_equal(rows[1].objects, 10);
+    assert_int_equal(rows[1].id.len, 0);
+    assert_int_equal(rows[1].key_position, -1);
+    assert_int_equal(rows[2].owner_name.len, 0);
+    assert_int_equal(rows[2].memory_bytes, -1);
+    const size_t n = table_group_columns(&tables_fields, field_of("owner_name"), columns, 24);
+    assert_int_equal(n, 6);
+    assert_string_equal(columns[0]->key, "owner_name");
+    arena_clear(&arena);
+    model_free(m);
+}
+
+TEST(test_order)
+{
+    struct model *m = model_new();
+    struct arena arena;
+    struct table_detail t = *take(m, "1",
+                                  ROW("a", "x", "1", "100") "," ROW(
+                                      "b", "x", "undefined", "900") "," ROW("c", "x", "7", "50"));
+    arena_init(&arena);
+    table_order(&t, &tables_fields, field_of("objects"), &arena);
+    const struct tables_row *rows = t.rows;
+    assert_true(slice_is(rows[0].id, "c") && slice_is(rows[1].id, "a") &&
+                slice_is(rows[2].id, "b"));
+    arena_clear(&arena);
+    model_free(m);
+}

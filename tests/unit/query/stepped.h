@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A question of steps (query/stepped/stepped.h) that is answered by texts, as the node n@h. */
+#ifndef TESTS_QUERY_STEPPED_H
+#define TESTS_QUERY_STEPPED_H
+
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/etf/print.h"
+#include "query/stepped/stepped.h"
+#include "terms.h"
+
+/* Values of an ask of that step, the first NULL: it failed. One after the other; a step that asks
+ * more often than it has answers is refused. */
+#define STEPPED_VALUES 12
+struct stepped_said {
+    size_t step;
+    const char *values[STEPPED_VALUES];
+};
+
+static inline void stepped_take(const struct stepped *kind, void *read, size_t step, size_t n,
+                                const char *const *texts)
+{
+    struct builder *kept[STEPPED_VALUES] = {0};
+    struct slice values[STEPPED_VALUES];
+    assert_true(n <= STEPPED_VALUES);
+    for (size_t i = 0; texts[0] && i < n; i++) {
+        kept[i] = term_of(texts[i], &values[i]);
+        if (values[i].len > 0) {
+            values[i].s++; /* the version */
+            values[i].len--;
+        }
+    }
+    kind->steps[step].take(read, texts[0] ? values : NULL, n);
+    for (size_t i = 0; i < n; i++)
+        builder_free(kept[i]);
+}
+
+/* How many calls the step asks; what they are is appended as text, where asked is not NULL. */
+static inline size_t stepped_ask(const struct stepped *kind, void *read, size_t step,
+                                 struct buf *asked)
+{
+    static const struct print_limits limits = {.bytes = 100000};
+    struct run_calls *calls = alloc_zero(1, sizeof *calls);
+    const bool asks = kind->steps[step].ask(read, calls);
+    const size_t n = asks ? calls->n : 0;
+    for (size_t i = 0; i < calls->n; i++) {
+        size_t len;
+        if (asks && asked && calls->terms[i]) {
+            const uint8_t *bytes = builder_bytes(calls->terms[i], &len);
+            print_term(asked, bytes, len, &limits);
+            buf_puts(asked, "\n");
+        }
+        builder_free(calls->terms[i]);
+    }
+    free(calls);
+    return n;
+}
+
+/* All steps, as a run goes through them. */
+static inline void stepped_run(const struct stepped *kind, void *read, uint64_t ms,
+                               const struct stepped_said *said, size_t n_said, struct buf *asked)
+{
+    const struct stepped_now now = {ms, NODE, 0};
+    size_t at = 0, n;
+    kind->begin(read, &now);
+    for (size_t step = 0; step < kind->n_steps; step++)
+        while ((n = stepped_ask(kind, read, step, asked)) > 0) {
+            if (at == n_said || said[at].step != step)
+                fail_msg("step %zu asks, and has no answer", step);
+            stepped_take(kind, read, step, n, said[at++].values);
+            if (!kind->steps[step].repeats)
+                break;
+        }
+    if (at != n_said)
+        fail_msg("step %zu does not ask", said[at].step);
+}
+
+static inline const struct who_entry *stepped_nobody(const void *arg, const struct etf_pid *pid)
+{
+    (void)arg;
+    (void)pid;
+    return NULL;
+}
+
+/* The answer as text; the caller's. */
+static inline struct buf stepped_answer(const struct stepped *kind, void *read)
+{
+    static const struct print_limits limits = {.bytes = 100000};
+    const struct stepped_who who = {stepped_nobody, NULL};
+    struct builder *b = builder_new();
+    struct buf text;
+    size_t len;
+    buf_init(&text, 0);
+    kind->build(b, read, 7000000, &who);
+    const uint8_t *bytes = builder_bytes(b, &len);
+    print_term(&text, bytes, len, &limits);
+    builder_free(b);
+    return text;
+}
+
+#endif
