@@ -52,18 +52,20 @@ void table_clear_row(const struct field_list *list, void *row)
 
 /* ---- rates */
 
-static bool is_older(const struct field *f, const char *row)
+/* It was read earlier than the row. */
+static bool is_older(const struct field_list *list, const struct field *f, const char *row)
 {
-    return f->aged && *(const bool *)(const void *)(row + f[1].offset);
+    const struct field *aged = f->read_with ? field_find(list, slice_of(f->read_with)) : f;
+    return aged->aged && *(const bool *)(const void *)(row + aged[1].offset);
 }
 
 static double rate_of_rows(const struct field *f, const struct field_list *list, const char *now,
                            const char *before, double interval_s)
 {
     const struct field *of = field_find(list, slice_of(f->rate_of));
-    const int64_t *a = (const void *)(before + of->offset), *b = (const void *)(now + of->offset);
-    if (is_older(of, now) || is_older(of, before))
+    if (is_older(list, of, now) || is_older(list, of, before))
         return NAN;
+    const int64_t *a = (const void *)(before + of->offset), *b = (const void *)(now + of->offset);
     return f->look == LOOK_CHANGE ? rate_gauge(*a, *b, interval_s)
                                   : rate_counter(*a, *b, interval_s);
 }

@@ -56,12 +56,13 @@ struct field {
     enum field_form form;
     enum column_type type;
     enum field_look look;
-    bool aged;           /* {older, N, Ms} is read into this and the two fields behind it */
-    bool adds;           /* rows of a table are added up by it (model/table.h) */
-    const char *rate_of; /* the key that it is the change of, per second: LOOK_CHANGE either way,
-                            else of a counter, which never falls */
-    int width;           /* columns of the screen that it prefers */
-    bool grows;          /* takes the room that is left */
+    bool aged;             /* {older, N, Ms} is read into this and the two fields behind it */
+    bool adds;             /* rows of a table are added up by it (model/table.h) */
+    const char *read_with; /* the key of an aged one that was read at the same time */
+    const char *rate_of;   /* the key that it is the change of, per second: LOOK_CHANGE either way,
+                              else of a counter, which never falls */
+    int width;             /* columns of the screen that it prefers */
+    bool grows;            /* takes the room that is left */
     size_t offset;
     size_t bound; /* where the row has the enum field_bound of it; 0: nowhere */
     size_t known; /* of pids: where a bool says if it is known; 0: it always is */

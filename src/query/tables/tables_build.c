@@ -9,17 +9,20 @@
 #include "query/who/who.h"
 #include "tables_internal.h"
 
-/* Tables of one owner that are added up; or one. */
+/* Tables of one owner and name that are added up; or one. */
 struct sum {
     int64_t tables, words, objects; /* -1: not known of any */
     uint64_t oldest_ms;             /* when the one that was read longest ago was */
+    bool is_least;                  /* that of one is not known */
 };
 
 static void add_table(struct sum *sum, const struct ets_table *table)
 {
     sum->tables++;
-    if (table->words < 0)
+    if (table->words < 0) {
+        sum->is_least = true;
         return;
+    }
     if (sum->words < 0 || table->read_ms < sum->oldest_ms)
         sum->oldest_ms = table->read_ms;
     sum->words = (sum->words < 0 ? 0 : sum->words) + table->words;
@@ -36,17 +39,17 @@ static void build_number(struct builder *b, int64_t n)
         build_int(b, n);
 }
 
-/* N, or {older, N, AgeMs} where it was not read now. */
+/* N, or {older, N, AgeMs} where it was not read now; AgeMs `undefined`: that of one never was. */
 static void build_bytes(struct builder *b, const struct tables_read *t, const struct sum *sum)
 {
-    const bool is_older = sum->words >= 0 && sum->oldest_ms < t->now_ms;
+    const bool is_older = sum->words >= 0 && (sum->is_least || sum->oldest_ms < t->now_ms);
     if (is_older) {
         build_tuple(b, 3);
         build_atom(b, "older");
     }
     build_number(b, sum->words < 0 ? -1 : sum->words * t->word_bytes);
     if (is_older)
-        build_int(b, (int64_t)(t->now_ms - sum->oldest_ms));
+        build_number(b, sum->is_least ? -1 : (int64_t)(t->now_ms - sum->oldest_ms));
 }
 
 static void build_text(struct builder *b, struct slice text)
@@ -75,6 +78,8 @@ static void build_rest_id(struct builder *b, const struct ets_table *of)
     buf_puts(&text, "rest of ");
     if (of->has_owner)
         print_pid(&text, &of->owner);
+    const struct slice name = who_atom_of(of->name);
+    buf_printf(&text, " %.*s", (int)name.len, name.s);
     build_binary(b, text.data, text.len);
     buf_clear(&text);
 }
@@ -141,7 +146,7 @@ static void build_rest(struct builder *b, const struct tables_read *t, const str
 {
     build_tuple(b, TABLES_COLUMNS);
     build_rest_id(b, of);
-    build_atom(b, "undefined");
+    values_build_known(b, of->name);
     build_owner(b, t, of, who);
     build_sizes(b, t, sum);
     for (size_t i = 0; i < 3; i++)
@@ -152,16 +157,17 @@ static void build_rest(struct builder *b, const struct tables_read *t, const str
         build_atom(b, "undefined");
 }
 
-/* ---- the rest, by owner */
+/* ---- the rest, by owner and name */
 
-static int compare_owners(const void *a, const void *b)
+static int compare_kin(const void *a, const void *b)
 {
     const struct ets_table *x = *(struct ets_table *const *)a, *y = *(struct ets_table *const *)b;
     const int order = (x->has_owner > y->has_owner) - (x->has_owner < y->has_owner);
-    return order ? order : scan_compare_pids(&x->owner, &y->owner);
+    const int by_owner = order ? order : scan_compare_pids(&x->owner, &y->owner);
+    return by_owner ? by_owner : slice_order(x->name, y->name);
 }
 
-/* Appends the sums of n tables that are in the order of their owners, `most` at most. */
+/* Appends the sums of n tables that are in the order of their kin, `most` at most. */
 static void build_rests(struct builder *b, const struct tables_read *t,
                         struct ets_table *const *tables, size_t n, const struct stepped_who *who,
                         size_t most)
@@ -170,7 +176,7 @@ static void build_rests(struct builder *b, const struct tables_read *t,
     struct sum sum = {.words = -1, .objects = -1};
     for (size_t i = 0; i < n && rows < most; i++) {
         add_table(&sum, tables[i]);
-        if (i + 1 < n && compare_owners(&tables[i], &tables[i + 1]) == 0)
+        if (i + 1 < n && compare_kin(&tables[i], &tables[i + 1]) == 0)
             continue;
         build_rest(b, t, tables[i], &sum, who);
         sum = (struct sum){.words = -1, .objects = -1};
@@ -178,12 +184,12 @@ static void build_rests(struct builder *b, const struct tables_read *t,
     }
 }
 
-static size_t count_owners(struct ets_table *const *tables, size_t n)
+static size_t count_kin(struct ets_table *const *tables, size_t n)
 {
-    size_t owners = n > 0;
+    size_t kin = n > 0;
     for (size_t i = 1; i < n; i++)
-        owners += compare_owners(&tables[i - 1], &tables[i]) != 0;
-    return owners;
+        kin += compare_kin(&tables[i - 1], &tables[i]) != 0;
+    return kin;
 }
 
 /* Those of which something is known: others have gone, or were not asked yet. */
@@ -206,16 +212,16 @@ void tables_build(struct builder *b, void *read, int64_t mono_ns, const struct s
     bool partial = t->left_out || t->listed_ms == 0;
     const size_t n = keep_known(t, &partial), ones = n < TABLES_ROWS ? n : TABLES_ROWS;
     struct ets_table **rest = t->ranked + ones;
-    qsort(rest, n - ones, sizeof(struct ets_table *), compare_owners);
-    const size_t owners = count_owners(rest, n - ones), most = LIMIT_TABLE_ROWS - ones;
+    qsort(rest, n - ones, sizeof(struct ets_table *), compare_kin);
+    const size_t kin = count_kin(rest, n - ones), most = LIMIT_TABLE_ROWS - ones;
     build_tuple(b, 4);
     build_atom(b, "tables");
     build_int(b, mono_ns);
     if (n > 0)
-        build_list(b, ones + (owners < most ? owners : most));
+        build_list(b, ones + (kin < most ? kin : most));
     for (size_t i = 0; i < ones; i++)
         build_one(b, t, t->ranked[i], who);
     build_rests(b, t, rest, n - ones, who, most);
     build_nil(b);
-    build_bool(b, partial || owners > most);
+    build_bool(b, partial || kin > most);
 }

@@ -37,7 +37,7 @@ TEST(test_growth_is_of_the_same_table)
     assert_true(fabs(rows[0].memory_per_s + 200) < 1e-9);
     assert_true(fabs(rows[0].objects_per_s) < 1e-9);
     assert_true(isnan(rows[1].memory_per_s)); /* read earlier than its moment */
-    assert_true(fabs(rows[1].objects_per_s - 10) < 1e-9);
+    assert_true(isnan(rows[1].objects_per_s));
     assert_true(isnan(rows[2].objects_per_s)); /* new */
     model_free(m);
 }
