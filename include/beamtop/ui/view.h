@@ -35,6 +35,7 @@ enum link_kind {
     TARGET_FINDING,  /* that names nothing else: opens and closes */
     TARGET_KIN,      /* processes added up: opens to them and closes; id: the row's */
     TARGET_REQUEST,  /* a root of causal spans: trace_id[0]; the rest as of a span */
+    TARGET_TABLE,    /* an ETS table: its owner in pid, a pattern of who writes to it in name */
     TARGET_SPAN,     /* a causal span: id; its process in pid, its function in name, or empty */
 };
 /* clang-format on */

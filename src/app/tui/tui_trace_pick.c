@@ -200,7 +200,7 @@ static void put_pattern_function(struct buf *out, const char *pattern)
 static struct view_link meant_link(const struct tui_trace *tr)
 {
     struct view_link link = screen_link(tr->s.tui->screen);
-    if (link.kind == TARGET_FUNCTION)
+    if (link.kind == TARGET_FUNCTION || link.kind == TARGET_TABLE)
         return link;
     return screen_process(tr->s.tui->screen, tr->s.tui->model, &link)
                ? link
@@ -241,6 +241,8 @@ void tui_trace_row(struct tui_trace *tr, const char *unused)
         put_whole_pattern(&text, found->trace, NULL);
     else if (link.kind == TARGET_FUNCTION || (of_span && *link.name))
         put_whole_pattern(&text, link.name, link.kind == TARGET_FUNCTION ? &link.pid : NULL);
+    else if (link.kind == TARGET_TABLE)
+        put_whole_pattern(&text, link.name, strstr(link.name, "insert(_,") ? &link.pid : NULL);
     else if (link.kind == TARGET_PROCESS || (of_span && has_pid(&link.pid)))
         choose_of_process(tr, &link.pid);
     else

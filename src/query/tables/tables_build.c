@@ -105,7 +105,7 @@ static void build_owner(struct builder *b, const struct tables_read *t,
     const struct who_entry *entry = table->has_owner ? who->find(who->arg, &table->owner) : NULL;
     struct slice name = who_shown_name(entry);
     build_known_pid(b, t, table->has_owner, &table->owner);
-    if (name.len == 0 && entry)
+    if (!is_known(name) && entry)
         name = is_known(entry->call) ? entry->call : entry->mfa;
     values_build_known(b, name);
     values_build_known(b, entry ? entry->application : (struct slice){0});

@@ -80,7 +80,7 @@ static int act_of_view(struct act *a, enum action action)
 }
 
 /* Its process, else its function. */
-static int show_span(struct act *a, const struct view_link *span)
+static int show_process(struct act *a, const struct view_link *span)
 {
     struct view_link link = {.kind = TARGET_PROCESS, .pid = span->pid};
     if (link_has_pid(span))
@@ -100,6 +100,7 @@ bool screen_opens(const struct screen *s)
     case TARGET_VIEW:
         return view_find(link.name);
     case TARGET_SPAN:
+    case TARGET_TABLE:
         return link_has_pid(&link) || *link.name;
     default:
         return true;
@@ -124,7 +125,8 @@ static int follow_link(struct act *a, const struct view_link *link)
     case TARGET_REQUEST:
         return act_open(a, view_opening(TARGET_REQUEST), link);
     case TARGET_SPAN:
-        return show_span(a, link);
+    case TARGET_TABLE:
+        return show_process(a, link);
     case TARGET_FUNCTION:
         screen_ask_action(a->s, ACTION_TRACE_ROW);
         return 1;

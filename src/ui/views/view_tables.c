@@ -19,12 +19,21 @@ static const struct rows_of tables_rows[] = {
     BY("type"),
 };
 
+/* Who writes to it: what has no name is known by its owner only. */
+static void link_table(struct view_link *link, const struct tables_row *t)
+{
+    const bool is_named = t->tables == 1 && t->id.len > 0 && t->id.s[0] != '#';
+    *link = (struct view_link){.kind = TARGET_TABLE, .pid = t->owner};
+    snprintf(link->name, sizeof link->name, "ets:insert(%.*s, _) -> caller",
+             is_named ? (int)t->id.len : 1, is_named ? t->id.s : "_");
+}
+
 static void about_table(const struct rows *rows, struct view_page *page, struct view_row *row,
                         const void *of)
 {
     const struct tables_row *t = of;
     if (t->has_owner)
-        link_process(&row->link, &t->owner, t->owner_name);
+        link_table(&row->link, t);
     if (t->tables > 1)
         page_cell(page, row, 0, STYLE_DIM, t->id.s, t->id.len);
     rows_mark_older(rows, page, row, "memory_bytes", t->memory_older, t->memory_age_s);
@@ -52,8 +61,10 @@ static void tables_page(void *state, const struct model *m, struct view_page *pa
 
 static const struct view_act tables_acts[] = {
     {.action = ACTION_BY, .run = rows_by}, {ACTION_FOLD, true, rows_fold}, {.run = NULL}};
-static const struct view_hint tables_hints[] = {
-    {ACTION_ENTER, "owner"}, {ACTION_BY, "group"}, {.does = NULL}};
+static const struct view_hint tables_hints[] = {{ACTION_ENTER, "owner"},
+                                                {ACTION_BY, "group"},
+                                                {ACTION_TRACE_ROW, "who writes"},
+                                                {.does = NULL}};
 
 const struct view_ops view_tables = {
     .name = "tables",
