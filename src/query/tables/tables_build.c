@@ -198,7 +198,7 @@ static size_t keep_known(struct tables_read *t, bool *partial)
     size_t n = 0;
     for (size_t i = 0; i < t->list.n; i++) {
         struct ets_table *table = t->ranked[i];
-        *partial = *partial || !table->is_base_known || (table->read_ms == 0 && !table->is_spread);
+        *partial = *partial || !table->is_base_known || table->read_ms == 0;
         if (table->has_owner)
             t->ranked[n++] = table;
     }

@@ -259,6 +259,11 @@ bool calls_reach(double count, double other);
       "One type of memory grows throughout the period and makes most of the node's "              \
       "growth.",                                                                                  \
       "system")                                                                                   \
+    X(held, NEEDS_SYSTEM, EFFORT_SMALL,                                                           \
+      "memory_held", "Most memory of one type has one holder",                                    \
+      "ETS tables of one owner, or processes of one kin, hold more than a third of the memory "   \
+      "of their type, and nothing grows.",                                                        \
+      "system, facts")                                                                            \
     X(binaries, NEEDS_SYSTEM, EFFORT_SMALL,                                                       \
       "binary_holders", "A few processes hold most refc binaries",                                \
       "References of a few processes keep most bytes of refc (off-heap) binaries alive.",         \

@@ -607,6 +607,23 @@ static void ets_grows(struct made *w)
     set_fact(w, "ets",
              "{\"tables\":[{\"name\":\"sessions\",\"owner\":\"shop\",\"memory_bytes\":50000000}]}");
 }
+#define SESSIONS(bytes) "{\"name\":\"sessions\",\"owner\":\"shop\",\"memory_bytes\":" bytes "}"
+static void ets_is_held(struct made *w)
+{
+    w->ets = 110e6;
+    w->total = 300e6;
+    set_fact(w, "ets", "{\"tables\":[" SESSIONS("97000000") "]}");
+}
+static void ets_is_held_by_several(struct made *w)
+{
+    ets_is_held(w);
+    set_fact(w, "ets", "{\"tables\":[" SESSIONS("30000000") "," SESSIONS("20000000") "]}");
+}
+static void ets_is_of_many(struct made *w)
+{
+    ets_is_held(w);
+    set_fact(w, "ets", "{\"tables\":[" SESSIONS("33000000") "]}");
+}
 static void binaries_grow(struct made *w)
 {
     w->binary_step = w->total_step = 4 * MIB;
@@ -1579,6 +1596,10 @@ static const struct {
      memory_grows_little},
     {"memory_growth", untyped_grows_less_than_ets, FINDING_LOOK, "ETS memory is growing: +48.0",
      memory_grows_little},
+    {"memory_held", ets_is_held, FINDING_NOTE,
+     "ETS table sessions (shop) has 92.5 MiB, 88% of ETS memory", ets_is_of_many},
+    {"memory_held", ets_is_held_by_several, FINDING_NOTE,
+     "2 ETS tables sessions (shop) have 47.7 MiB, 45% of ETS memory", ets_is_of_many},
     {"binary_holders", few_holders, FINDING_LOOK, "cache holds 172 MiB of refc binaries", same},
     {"carriers", carriers_empty, FINDING_LOOK,
      "binary_alloc is fragmented: 4.4% of 858 MiB in carriers is used", carriers_small},

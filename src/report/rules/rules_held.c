@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who holds most memory of a type where nothing grows. */
+#include <math.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "rules_internal.h"
+
+#define MIB 1048576.0
+#define HELD_BYTES (32 * MIB)
+#define HELD_SHARE (1 / 3.0) /* of its type */
+#define HELD_OF_ALL 0.1      /* of the node's memory */
+#define STEADY 0.05          /* of the type, from the first tick to the last */
+
+struct memory_holder {
+    const char *name; /* with "has" or "have" */
+    double bytes;
+};
+
+/* Tables of one name and owner, as far as they are among the largest. */
+static struct memory_holder largest_tables(struct judge *j)
+{
+    struct memory_holder most = {"", 0};
+    const json_t *rows = json_object_get(judge_fact_at(j, "ets", j->to), "tables"), *row, *like;
+    size_t i, k;
+    json_array_foreach (rows, i, row) {
+        double bytes = 0;
+        size_t n = 0;
+        json_array_foreach (rows, k, like) {
+            const double each = fact_number(like, "memory_bytes");
+            if (strcmp(fact_text(row, "name"), fact_text(like, "name")) == 0 &&
+                strcmp(fact_text(row, "owner"), fact_text(like, "owner")) == 0 && !isnan(each)) {
+                bytes += each;
+                n++;
+            }
+        }
+        if (bytes > most.bytes && *fact_text(row, "name"))
+            most = (struct memory_holder){
+                n > 1 ? judge_text(j, "%zu ETS tables %s (%s) have", n, fact_text(row, "name"),
+                                   fact_text(row, "owner"))
+                      : judge_text(j, "ETS table %s (%s) has", fact_text(row, "name"),
+                                   fact_text(row, "owner")),
+                bytes};
+    }
+    return most;
+}
+
+static struct memory_holder largest_kin(struct judge *j)
+{
+    struct memory_holder most = {"", 0};
+    for (size_t i = 0; i < j->owners[BY_KIN].n; i++) {
+        const struct period_owner *o = &j->owners[BY_KIN].items[i];
+        const bool one = o->processes < 1.5;
+        if (o->owner.len > 0 && o->memory_bytes > most.bytes &&
+            !judge_owner_is_generic(BY_KIN, o->owner))
+            most = (struct memory_holder){judge_text(j, "%.0f process%s of %s ha%s", o->processes,
+                                                     one ? "" : "es", judge_slice(j, o->owner),
+                                                     one ? "s" : "ve"),
+                                          o->memory_bytes};
+    }
+    return most;
+}
+
+static const struct {
+    const char *key, *name;
+    struct memory_holder (*largest)(struct judge *j);
+    const char *action;
+} held_types[] = {
+    {"memory_ets_bytes", "ETS memory", largest_tables,
+     "See all tables with their owners (beamtop tables NODE). Bound what is kept by size or age"},
+    {"memory_processes_bytes", "process memory", largest_kin,
+     "See where their memory is (beamtop heapsample NODE --by kin). Bound their state, or let them "
+     "hibernate while they wait"},
+};
+
+static void find_held(struct judge *j, size_t type, const struct memory_holder *h, double of,
+                      double all)
+{
+    struct finding *f = judge_find(j, FINDING_NOTE, h->bytes / of, h->bytes / all);
+    f->title = judge_text(j, "%s %s, %s of %s", h->name, judge_bytes(j, h->bytes),
+                          judge_percent(j, h->bytes / of), held_types[type].name);
+    f->action = held_types[type].action;
+    f->ruled_out_if = "It is meant to be that large: it does not grow";
+    judge_evidence(j, f, held_types[type].key, of, "bytes", "%s: %s of %s in all",
+                   held_types[type].name, judge_bytes(j, of), judge_bytes(j, all));
+    judge_evidence(j, f, "held_bytes", h->bytes, "bytes", "held: %s", judge_bytes(j, h->bytes));
+}
+
+void judge_held(struct judge *j)
+{
+    const double all = judge_stats(j, "memory_total_bytes").last;
+    for (size_t i = 0; i < ARRAY_LEN(held_types); i++) {
+        const struct period_stats of = judge_stats(j, held_types[i].key);
+        if (isnan(of.last) || isnan(all)) {
+            judge_unknown(j, "%s was not recorded", held_types[i].name);
+            continue;
+        }
+        const struct memory_holder h = held_types[i].largest(j);
+        const bool is_steady = fabs(of.last - of.first) <= STEADY * of.last;
+        if (is_steady && h.bytes >= judge_limit(j, HELD_BYTES) &&
+            h.bytes >= judge_limit(j, HELD_SHARE) * of.last &&
+            h.bytes >= judge_limit(j, HELD_OF_ALL) * all)
+            find_held(j, i, &h, of.last, all);
+    }
+}
