@@ -106,6 +106,7 @@ include src/query/stepped/local.mk
 include src/query/tables/local.mk
 include src/query/growth/local.mk
 include src/query/process/local.mk
+include src/query/waits/local.mk
 include src/query/who/local.mk
 nodist_src_libquery_a_SOURCES = src/query/sources.c
 src_libquery_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)

@@ -40,13 +40,13 @@ UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/un
 	tests/unit/local/test_jit tests/unit/local/test_records tests/unit/local/test_resident
 UNIT_QUERY = tests/unit/query/test_facts tests/unit/query/test_growth tests/unit/query/test_header \
 	tests/unit/query/test_leaders tests/unit/query/test_node tests/unit/query/test_price tests/unit/query/test_process \
-	tests/unit/query/test_scan tests/unit/query/test_tables tests/unit/query/test_who
+	tests/unit/query/test_scan tests/unit/query/test_tables tests/unit/query/test_waits tests/unit/query/test_who
 UNIT_MODEL = tests/unit/model/spans/test_ends tests/unit/model/spans/test_join \
 	tests/unit/model/spans/test_sampled tests/unit/model/spans/test_spans tests/unit/model/test_armed tests/unit/model/test_column \
 	tests/unit/model/test_decode tests/unit/model/test_filter tests/unit/model/test_order tests/unit/model/test_table \
 	tests/unit/model/test_owners tests/unit/model/test_rate tests/unit/model/test_recorded \
 	tests/unit/model/test_stacks tests/unit/model/test_threads tests/unit/model/test_timeline \
-	tests/unit/model/test_yields
+	tests/unit/model/test_waits tests/unit/model/test_yields
 UNIT_TRACE = tests/unit/trace/test_assist tests/unit/trace/test_calls tests/unit/trace/test_caps \
 	tests/unit/trace/test_histogram tests/unit/trace/test_library tests/unit/trace/test_log \
 	tests/unit/trace/test_matchspec tests/unit/trace/test_names tests/unit/trace/test_pattern \
@@ -149,6 +149,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_trace \
 	tests/fuzz/fuzz_growth \
 	tests/fuzz/fuzz_leaders \
+	tests/fuzz/fuzz_waits \
 	tests/fuzz/fuzz_who
 tests_fuzz_fuzz_atom_cache_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)
 tests_fuzz_fuzz_calls_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
@@ -173,6 +174,7 @@ tests_fuzz_fuzz_spans_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
 tests_fuzz_fuzz_theme_LDADD = $(FUZZ_MAIN) src/libui.a $(BASE_LIBS)
 tests_fuzz_fuzz_trace_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
 tests_fuzz_fuzz_growth_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
+tests_fuzz_fuzz_waits_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_leaders_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_who_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 
@@ -251,7 +253,7 @@ LIVE_TESTS = $(LIVE_LINK) $(LIVE_BINARIES) tests/live/test_calls.sh tests/live/t
 	tests/live/test_spans_gateway.sh tests/live/test_spans_kills.sh tests/live/test_spans_shapes.sh \
 	tests/live/test_trace_caps.sh \
 	tests/live/test_trace_kills.sh \
-	tests/live/test_traces.sh tests/live/test_ways.sh
+	tests/live/test_traces.sh tests/live/test_waits.sh tests/live/test_ways.sh
 TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_life.sh tests/tmux/test_link.sh tests/tmux/test_look.sh \
 	tests/tmux/test_record.sh tests/tmux/test_replay.sh tests/tmux/test_spans.sh tests/tmux/test_trace.sh \
 	tests/tmux/test_views.sh

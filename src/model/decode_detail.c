@@ -246,6 +246,15 @@ void decode_alloc(struct decoder *d, void *to)
 
 #define TABLE_WIRE 32 /* elements of a row */
 
+static void decode_pid_field(struct decoder *d, const struct field *f, char *row)
+{
+    const bool known = f->known == 0 || !decode_undefined(d);
+    if (known)
+        cursor_pid(&d->c, (void *)(row + f->offset), NULL);
+    if (f->known != 0)
+        *(bool *)(row + f->known) = known;
+}
+
 static void decode_field(struct decoder *d, const struct field *f, char *row)
 {
     void *at = row + f->offset;
@@ -257,10 +266,8 @@ static void decode_field(struct decoder *d, const struct field *f, char *row)
         decode_int(d, at);
     else if (f->form == FIELD_BOOL)
         decode_bool(d, at);
-    else if (f->form == FIELD_PID && !decode_undefined(d))
-        *(bool *)(void *)(row + f->known) = cursor_pid(&d->c, at, NULL);
     else if (f->form == FIELD_PID)
-        *(bool *)(void *)(row + f->known) = false;
+        decode_pid_field(d, f, row);
     else
         cursor_fail(&d->c, "a field of an answer");
 }

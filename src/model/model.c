@@ -11,6 +11,7 @@
 #include "beamtop/base/limits.h"
 #include "beamtop/model/filter.h"
 #include "beamtop/model/table.h"
+#include "beamtop/model/waits.h"
 
 /* ---- answers */
 
@@ -109,6 +110,11 @@ static void take_apps(struct model *m, void *next, const struct taking *t)
     apps->own_share = rate_share(own_per_s, all_per_s);
 }
 
+static void take_waits(struct model *m, void *next, const struct taking *t)
+{
+    waits_follow(next, answer_before(m, QUESTION_WAITS), t->d->arena);
+}
+
 static void take_tree(struct model *m, void *next, const struct taking *t)
 {
     struct tree_detail *tree = next;
@@ -148,6 +154,7 @@ static void (*const follow[QUESTIONS])(struct model *m, void *next, const struct
     [QUESTION_APPS] = take_apps,   [QUESTION_ROWS] = take_rows_again,
     [QUESTION_HEAPS] = take_heaps, [QUESTION_THREADS] = take_threads,
     [QUESTION_MSACC] = take_msacc, [QUESTION_TREE] = take_tree,
+    [QUESTION_WAITS] = take_waits,
 };
 
 /* What was last known of a process that has ended stays, marked as such. */

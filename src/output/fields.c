@@ -44,7 +44,8 @@ const struct sink_kind sink_kinds[] = {
      ROWS_OF(system_sample, schedulers, n_schedulers)},
 #define TABLE_KIND(id, table_name, ...)                                                            \
     {.name = #table_name, .question = QUESTION_##id, .rates = true, .section = &table_fields,      \
-     .grid = &table_name##_fields, .interval_at = offsetof(struct table_detail, interval_s),       \
+     .fill = sink_fill_table, .grid = &table_name##_fields,                                        \
+     .interval_at = offsetof(struct table_detail, interval_s),                                     \
      .rows_at = offsetof(struct table_detail, rows),                                               \
      .n_rows_at = offsetof(struct table_detail, n_rows)},
     QUESTION_LISTS(TABLE_KIND)

@@ -116,6 +116,15 @@ bool sink_fill_process(struct sink_tick *r, const void *answer, const struct sin
     return true;
 }
 
+bool sink_fill_table(struct sink_tick *r, const void *answer, const struct sink_options *o)
+{
+    const struct table_detail *table = answer;
+    (void)o;
+    if (table->sums)
+        add_section(r, waits_sums_fields.name, &waits_sums_fields, table->sums);
+    return true;
+}
+
 bool sink_fill_heaps(struct sink_tick *r, const void *answer, const struct sink_options *o)
 {
     const struct heaps_detail *heaps = answer;

@@ -46,6 +46,8 @@ const char *text_cell(struct arena *arena, const struct field *f, const void *ro
                             field_number_text(f, n, ascii, number, sizeof number));
     if (text.len > 0)
         return slice_keep_safe(arena, text, ascii).s;
+    if (field_pid(f, row))
+        return arena_printf(arena, PID_FORMAT, PID_NUMBERS(field_pid(f, row)));
     return ascii ? "-" : "–";
 }
 

@@ -24,6 +24,7 @@
 #include "query/growth/growth.h"
 #include "query/scan/scan.h"
 #include "query/tables/tables.h"
+#include "query/waits/waits.h"
 
 /* What the program waits beyond the target's own deadline before it gives an answer up. */
 #define GRACE_MS 1000
@@ -571,6 +572,8 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
             stepped_way(stepped[i], q, &q->price, q->native, conn, loop);
     q->ways[QUESTION_GROWTH] =
         growth_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
+    q->ways[QUESTION_WAITS] =
+        waits_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
     q->timer = alloc_zero(1, sizeof *q->timer);
     uv_timer_init(loop, q->timer);
     q->timer->data = q;

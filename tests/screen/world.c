@@ -454,6 +454,40 @@ static void give_tables(struct model *m, int tick)
     give(m, QUESTION_TABLES, &t);
 }
 
+#define WAITS_FOR(pid, name, call, target, caller, reductions)                                     \
+    "{" pid "," name ",undefined," call ",call," target ",1,{gen,do_call,4}," caller               \
+    ",waiting,2," reductions ",true,false},"
+#define WAITS_LEFT                                                                                 \
+    WAITS_FOR("<0.101.0>", "shop_cart", "{shop_cart,init,1}", "<0.102.0>,undefined,undefined",     \
+              "{shop_cart,total,1}", "900")
+#define WAITS_RIGHT                                                                                \
+    WAITS_FOR("<0.102.0>", "shop_price", "{shop_price,init,1}", "<0.101.0>,undefined,undefined",   \
+              "{shop_price,of,2}", "800")
+#define WAITS_THIRD                                                                                \
+    WAITS_FOR("<0.103.0>", "undefined", "{shop_api,'handle-it',2}",                                \
+              "<0.101.0>,undefined,undefined", "{shop_api,'handle-it',2}", "70")
+#define WAITS_HELD                                                                                 \
+    WAITS_FOR("<0.105.0>", "undefined", "{erlang,apply,2}", "<0.104.0>,undefined,undefined",       \
+              "undefined", "60")
+#define WAITS_OTHER                                                                                \
+    WAITS_FOR("<0.107.0>", "undefined", "{erlang,apply,2}", "undefined,store,'b@\\e[5mhost'",      \
+              "{shop_sync,run,0}", "60")
+
+/* A deadlock, a suspended server, another node, one of several. */
+static void give_waits(struct model *m, int tick)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_printf(&t,
+               "{waits,%" PRId64 ",[" WAITS_LEFT WAITS_RIGHT WAITS_THIRD WAITS_HELD WAITS_OTHER
+               "{<0.104.0>,undefined,<<\"held \\e[5m\">>,{shop_stock,init,1},undefined,undefined,"
+               "undefined,undefined,0,{sys,suspend_loop,6},undefined,waiting,120052,44,false,true},"
+               "{<0.108.0>,'小売',undefined,undefined,pool,undefined,undefined,undefined,4,"
+               "{'Elixir.NimblePool','checkout!',4},undefined,waiting,0,44,false,false}],%s}",
+               (1000 + tick) * SECOND, tick > 2 ? "true" : "false");
+    give(m, QUESTION_WAITS, &t);
+}
+
 /* From WORLD_LATE on, a cart more. */
 static void give_tree(struct model *m, int tick)
 {
@@ -652,6 +686,8 @@ void world_answer(struct model *m, enum world world, const struct want *want, in
         give_apps(m, tick);
     if (want->needs & NEED(TABLES))
         give_tables(m, tick);
+    if (want->needs & NEED(WAITS))
+        give_waits(m, tick);
     if (want->needs & NEED(HEAPS))
         give_heaps(m, tick);
     if (want->needs & NEED(TREE))

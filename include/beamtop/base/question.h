@@ -94,7 +94,11 @@ struct question_row {
       .what = "applications",                                                                      \
       .log = "memory, reductions and queue lengths of all processes, added up by application")     \
     X(TABLES, tables, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,    \
-      .what = "ETS tables", .log = "ets:info of ETS tables; objects are not read")
+      .what = "ETS tables", .log = "ets:info of ETS tables; objects are not read")                 \
+    X(WAITS, waits, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,      \
+      .what = "waits",                                                                             \
+      .log = "current function of all processes; of those that wait in a call monitors and "       \
+             "stack, to find which waits for which")
 
 #define QUESTION_ANSWERS(X) QUESTION_DETAILS(X) QUESTION_LISTS(X)
 

@@ -17,6 +17,7 @@ extern const struct field_list table_fields; /* of struct table_detail */
 #define TABLE_FIELDS(id, name, ...) extern const struct field_list name##_fields;
 QUESTION_LISTS(TABLE_FIELDS)
 #undef TABLE_FIELDS
+extern const struct field_list waits_sums_fields;
 extern const struct field_list load_fields; /* of struct owner; only on the screen */
 extern const struct field_list armed_fields, armed_row_fields;
 

@@ -71,6 +71,7 @@ extern const struct sink_kind sink_kinds[]; /* ended by a NULL name */
 /* Of the object for its section, which it has; of one table, what the rows are. */
 const char *sink_section_name(const struct sink_kind *kind);
 bool sink_fill_top(struct sink_tick *r, const void *answer, const struct sink_options *o);
+bool sink_fill_table(struct sink_tick *r, const void *answer, const struct sink_options *o);
 bool sink_fill_heaps(struct sink_tick *r, const void *answer, const struct sink_options *o);
 bool sink_fill_process(struct sink_tick *r, const void *answer, const struct sink_options *o);
 

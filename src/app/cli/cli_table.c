@@ -273,6 +273,8 @@ const struct cli_command cli_commands[] = {
      FOR_BATCH | FOR_TICKS | FOR_TABLE, ROWS, 1, 1, COMMANDS_NODE, command_table},
     {"tables", "NODE", "memory, objects, growth and owners of ETS tables",
      FOR_BATCH | FOR_TICKS | FOR_TABLE, ROWS, 1, 1, COMMANDS_NODE, command_table},
+    {"waits", "NODE", "which process waits for which: bottlenecks, chains of calls, deadlocks",
+     FOR_BATCH | FOR_TICKS | FOR_TABLE, ROWS, 1, 1, COMMANDS_NODE, command_table},
     {"heapsample", "NODE", "heaps, stack, binaries and message queue of the largest processes",
      FOR_BATCH | FOR_HEAPS, ROWS, 1, 1, COMMANDS_NODE, command_heapsample},
     {"cpus", "NODE", "CPU time of each scheduler thread, and its waits for a CPU",

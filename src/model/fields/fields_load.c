@@ -2,6 +2,7 @@
 /* Schedulers and applications. */
 #include "beamtop/model/fields.h"
 #include "beamtop/model/owners.h"
+#include "beamtop/model/waits.h"
 
 #define ROW struct scheduler
 static const struct field scheduler[] = {
@@ -53,6 +54,61 @@ FIELD_TABLE(apps_fields, app,
             "application processes reductions_per_s reductions_share memory_bytes "
             "memory_bytes_per_s message_queue_len version description",
             "application description version processes memory_bytes reductions message_queue_len");
+#undef ROW
+
+#define ROW struct waits_row
+static const struct field wait[] = {
+    FIELD("pid", PID, pid, "a process that waits, or is waited for", .look = LOOK_PID, .width = 12),
+    FIELD("name", TEXT, name, "registered name", .look = LOOK_NAME, .width = 20),
+    FIELD("label", TEXT, label, "its label", .look = LOOK_NAME, .width = 16),
+    FIELD("initial_call", TEXT, initial_call, "the function it was spawned with",
+          .look = LOOK_FUNCTION, .width = 24),
+    FIELD("deadlock", COUNT, deadlock,
+          "number of the cycle of processes that wait for each other; null: none", .width = 8),
+    FIELD("waiters", COUNT, waiters, "processes that wait for it", .width = 7),
+    FIELD("behind", COUNT, behind, "processes that wait for it, for these, and so on", .width = 7),
+    FIELD("kind", TEXT, kind, "what kind of call it waits in; null: it waits in none",
+          .look = LOOK_MARK, .width = 8),
+    FIELD("waits_for", PID, for_pid, "the process that it waits for", .title = "WAITS FOR",
+          .look = LOOK_PID, .width = 12, .known = offsetof(struct waits_row, has_for)),
+    FIELD("waits_for_name", TEXT, for_name,
+          "its name or label; a port, a lock, or a process of another node", .title = "NAME OF IT",
+          .look = LOOK_NAME, .width = 20),
+    FIELD("node", TEXT, node, "the other node that it waits for", .look = LOOK_NAME, .width = 16),
+    FIELD("among", COUNT, among,
+          "how many processes it monitors that it may wait for; 1: the one is known"),
+    FIELD("seen_s", SECONDS, seen_s, "how long beamtop has seen it wait so, at every answer",
+          .title = "SEEN FOR", .width = 8),
+    FIELD("message_queue_len", COUNT, message_queue_len, "messages waiting", .title = "MSGQ",
+          .look = LOOK_SHORT, .width = 7),
+    FIELD("status", TEXT, status, "as process_info/2 says it"),
+    FIELD("suspended", BOOL, suspended, "whether sys:suspend/1 holds it"),
+    FIELD("steady", BOOL, steady, "whether it did not move between two looks"),
+    FIELD("function", TEXT, function, "its current function", .look = LOOK_FUNCTION, .width = 24),
+    FIELD("caller", TEXT, caller, "the function that calls", .look = LOOK_FUNCTION, .width = 24,
+          .grows = true),
+    FIELD("reductions", COUNT, reductions, "since its start"),
+};
+FIELD_TABLE(waits_fields, wait,
+            "pid name deadlock waiters behind kind waits_for waits_for_name node seen_s "
+            "message_queue_len function caller",
+            "pid name label initial_call kind waits_for waits_for_name node among function caller "
+            "status message_queue_len reductions steady suspended");
+#undef ROW
+
+#define ROW struct waits_sums
+static const struct field waits_sum[] = {
+    FIELD("waiting", COUNT, waiting, "processes that wait in calls"),
+    FIELD("deadlocks", COUNT, deadlocks, "cycles of processes that wait for each other"),
+    FIELD("deadlock", TEXT, deadlock, "the first of them; null: none"),
+    FIELD("longest_chain", TEXT, chain,
+          "the longest chain of processes that wait for each other, who waits first; null: nobody "
+          "waits for one that waits"),
+    FIELD("for_other_nodes", COUNT, elsewhere, "processes that wait for another node"),
+    FIELD("for_unknown", COUNT, unknown,
+          "processes of which beamtop does not know for which one of several they wait"),
+};
+FIELD_LIST(waits_sums_fields, "chains", waits_sum);
 #undef ROW
 
 #define ROW struct owner

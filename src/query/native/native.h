@@ -92,7 +92,7 @@ enum {
     NATIVE_LEADERS_WHO = NATIVE_LEADERS + 2,
     NATIVE_GROWTH = NATIVE_LEADERS_WHO + 2,
     NATIVE_GROWTH_WHO = NATIVE_GROWTH + 2,
-    NATIVE_QUESTION = NATIVE_GROWTH_WHO + 2, /* four of each question, for stepped.h */
+    NATIVE_QUESTION = NATIVE_GROWTH_WHO + 2, /* four of each question */
     NATIVE_PLACES = NATIVE_QUESTION + 4 * QUESTIONS
 };
 

@@ -145,6 +145,13 @@ static const struct answer_row {
      "{<<\"rest of <0.41.0>\">>, undefined, <0.41.0>, shop_cart, shop, 30, 600, {older, 9000, "
      "1500}, undefined, undefined, undefined, false, false, false, false, undefined, undefined}], "
      "true}"},
+    {"waits", ANSWER_WAITS,
+     "{waits, 1000000000, [{<0.41.0>, shop_cart, undefined, {shop_cart,init,1}, call, <0.42.1>, "
+     "undefined, undefined, 1, {gen,do_call,4}, {shop_cart,add,2}, waiting, 3, 900, true, false},"
+     "{<0.42.1>, undefined, <<\"api\">>, {shop_api,init,1}, undefined, undefined, undefined, "
+     "undefined, 0, {sys,suspend_loop,6}, undefined, waiting, 12, 80, false, true},"
+     "{<0.43.0>, undefined, undefined, undefined, rpc, undefined, <<\"<0.9.0>\">>, 'b@host', 1, "
+     "{erpc,call,5}, undefined, waiting, 0, 70, false, false}], false}"},
     {"heaps", ANSWER_HEAPS,
      "{heaps, 5000000000, 1046, 3, 30000, false, [{<0.41.0>, {shop_cart, {shop_cart,init,1}, "
      "undefined, shop, {proc_lib,init_p,5}}, waiting, 7, {20000, 1000, 2000, 9000, 12000, 80, "

@@ -233,6 +233,15 @@ static const struct {
     {"alloc: mseg missing", ANSWER_ALLOC, "{alloc, 5, []}"},
     {"apps: row of six", ANSWER_APPS, "{apps, 1, [{shop, <<>>, <<>>, 5, 4096, 1000}], false}"},
     {"apps: partial is no boolean", ANSWER_APPS, "{apps, 1, [], maybe}"},
+    {"waits: a row of 15", ANSWER_WAITS,
+     "{waits, 1, [{<0.41.0>, a, a, a, call, undefined, a, undefined, 1, a, a, waiting, 0, 0, "
+     "true}], false}"},
+    {"waits: a process that is a name", ANSWER_WAITS,
+     "{waits, 1, [{<0.41.0>, a, a, a, call, b, a, undefined, 1, a, a, waiting, 0, 0, true, "
+     "false}], false}"},
+    {"waits: of nobody", ANSWER_WAITS,
+     "{waits, 1, [{undefined, a, a, a, call, undefined, a, undefined, 1, a, a, waiting, 0, 0, "
+     "true, false}], false}"},
     {"tree: negative depth", ANSWER_TREE,
      "{tree, shop, [{-1, undefined, <<>>, worker, undefined}], false}"},
     {"tree: depth beyond all", ANSWER_TREE,

@@ -65,6 +65,8 @@ static void put_json_tables(struct buf *markdown)
             section.name = sink_section_name(kind);
             put_list_of(markdown, &section, kind->name);
         }
+        if (kind->question == QUESTION_WAITS)
+            put_list_of(markdown, &waits_sums_fields, kind->name);
         if (kind->question == QUESTION_SCAN)
             put_list(markdown, "`rows` of `top`, and `process` of `process`", &proc_fields);
         put_list_of(markdown, kind->grid, kind->name);

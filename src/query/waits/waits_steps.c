@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who stands in a function that waits; how each of these waits, and for which; who these are; and
+ * whether they have moved since. */
+#include "waits_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/base/limits.h"
+#include "query/native/args.h"
+#include "query/native/values.h"
+#include "query/scan/scan_table.h"
+
+#define LIST_US 20000
+#define LIST_HEAP_WORDS (UINT64_C(6) << 20) /* 48 MiB: two lists of a million and more */
+#define SWEEP_MS 2000                       /* it waits for who does not yield */
+#define SWEPT_US 10                         /* each */
+#define LOOKED_US 20
+#define STEADY_REDUCTIONS 10 /* each read is one, a call 15 and more on every release */
+
+void waits_init(struct waits_ask *a)
+{
+    a->first = 1;
+    a->list = alloc_zero(WAITS_LIST_MOST, sizeof *a->list);
+    a->some = alloc_zero(LIMIT_TABLE_ROWS, sizeof *a->some);
+    waits_table_init(&a->table);
+}
+
+void waits_clear(struct waits_ask *a)
+{
+    waits_table_clear(&a->table);
+    free(a->list);
+    free(a->some);
+}
+
+void waits_begin(struct waits_ask *a, const char *node, uint64_t due_ms)
+{
+    a->node = node;
+    a->due_ms = due_ms;
+    a->is_partial = a->next < a->n_list; /* it goes on */
+    a->is_still = false;
+    a->part_of = PART_NONE;
+    if (a->is_part || a->is_partial)
+        waits_table_again(&a->table);
+    else
+        waits_table_reset(&a->table);
+}
+
+/* ---- all processes */
+
+/* lists:sublist(processes(), First, WAITS_LIST_MOST); abs/1 hands numbers on. Fails beyond the
+ * last. */
+static bool ask_list(void *own, struct run_calls *calls)
+{
+    struct waits_ask *a = own;
+    char first[40], most[40];
+    if (a->next < a->n_list)
+        return false;
+    snprintf(first, sizeof first, "[%lld]", (long long)a->first);
+    snprintf(most, sizeof most, "[%d]", WAITS_LIST_MOST);
+    const struct args_call inner[] = {{"erlang", "processes", 0, "[]", NULL},
+                                      {"erlang", "abs", 1, first, NULL},
+                                      {"erlang", "abs", 1, most, NULL}};
+    run_add(calls, "lists", "foldl", args_of_calls("lists", "sublist", 3, inner, ARRAY_LEN(inner)));
+    calls->most_us = LIST_US;
+    calls->heap_words = LIST_HEAP_WORDS;
+    return true;
+}
+
+static void take_list(void *own, const struct slice *values, size_t n)
+{
+    struct waits_ask *a = own;
+    struct cursor c;
+    struct slice of;
+    size_t count = 0;
+    (void)n;
+    a->n_list = a->next = 0;
+    const bool ok = values && values_enter_list(values[0], &c, &count);
+    for (size_t i = 0; ok && i < count && a->n_list < WAITS_LIST_MOST; i++)
+        if (cursor_pid(&c, &a->list[a->n_list], &of) && slice_is(of, a->node))
+            a->n_list++;
+    a->is_part = !ok || a->first > 1 || count == WAITS_LIST_MOST;
+    a->first = ok && count == WAITS_LIST_MOST ? a->first + WAITS_LIST_MOST : 1;
+}
+
+/* ---- who stands in such a function */
+
+/* The status needs no signal: so one that runs is not asked where it is, and one that does not
+ * yield is not waited for. */
+static bool ask_sweep(void *own, struct run_calls *calls)
+{
+    struct waits_ask *a = own;
+    const bool goes_on = a->is_still && a->n_out > 0;
+    if (!goes_on && (a->next == a->n_list || (a->loop && uv_now(a->loop) >= a->due_ms)))
+        return false;
+    if (!goes_on) {
+        a->n_out = a->n_list - a->next < WAITS_SLICE ? a->n_list - a->next : WAITS_SLICE;
+        memcpy(a->out, &a->list[a->next], a->n_out * sizeof *a->out);
+        a->next += a->n_out;
+    }
+    a->is_still = goes_on;
+    run_add(calls, "lists", "foldl",
+            (goes_on ? waits_sweep : waits_still)(a->node, a->out, a->n_out));
+    calls->most_us = SWEPT_US * (double)a->n_out;
+    return true;
+}
+
+/* Leaves those in a->out of which it is true. */
+static bool keep_true(struct waits_ask *a, const struct slice *values)
+{
+    struct cursor c;
+    struct slice is;
+    size_t count, n = 0;
+    if (!values || !values_enter_list(values[0], &c, &count) || count != a->n_out)
+        return false;
+    for (size_t i = 0; i < count && cursor_raw(&c, &is); i++)
+        if (who_term_is(is, "true"))
+            a->out[n++] = a->out[i];
+    a->n_out = n;
+    return true;
+}
+
+static void take_sweep(void *own, const struct slice *values, size_t n)
+{
+    struct waits_ask *a = own;
+    const bool is_last = a->is_still, ok = keep_true(a, values);
+    (void)n;
+    a->is_partial |= !ok;
+    for (size_t i = 0; ok && is_last && i < a->n_out; i++)
+        waits_table_add(&a->table, &a->out[i]);
+    a->is_still = ok && !is_last;
+}
+
+/* ---- parts of the table */
+
+typedef bool choose_fn(const struct waits_ask *a, const struct waiter *w);
+
+/* Those of the table that a step is about, when it begins. */
+static void begin_part(struct waits_ask *a, enum waits_part step, choose_fn *choose)
+{
+    size_t n = 0;
+    if (a->part_of == step)
+        return;
+    a->part_of = step;
+    for (size_t i = 0; i < a->table.n; i++)
+        if (!choose || choose(a, &a->table.all[i]))
+            a->some[n++] = i;
+    who_span_start(&a->span, n);
+}
+
+/* The next of them. */
+static bool next_part(struct waits_ask *a)
+{
+    for (a->n_out = 0; a->n_out < a->span.len && a->span.at + a->n_out < a->span.n; a->n_out++)
+        a->out[a->n_out] = a->table.all[a->some[a->span.at + a->n_out]].pid;
+    return a->n_out > 0;
+}
+
+static struct waiter *part_of(struct waits_ask *a, size_t i)
+{
+    return &a->table.all[a->some[a->span.at + i]];
+}
+
+static bool
+ask_part(struct waits_ask *a, struct run_calls *calls, const char *module, const char *function,
+         struct builder *(*args)(const char *node, const struct etf_pid *pids, size_t n))
+{
+    if (!next_part(a))
+        return false;
+    run_add(calls, module, function, args(a->node, a->out, a->n_out));
+    calls->most_us = LOOKED_US * (double)a->n_out + 1000;
+    return true;
+}
+
+/* The values of a part, each for one; where it fails, it is asked again in smaller ones. */
+static bool enter_part(struct waits_ask *a, const struct slice *values, struct cursor *c)
+{
+    size_t count;
+    const bool ok = values && values_enter_list(values[0], c, &count) && count == a->n_out;
+    if (!ok && !who_span_cut(&a->span)) {
+        a->is_partial = true; /* one, of very many monitors or links */
+        (void)who_span_pass(&a->span);
+    }
+    return ok;
+}
+
+/* ---- how they wait */
+
+static bool ask_looks(void *own, struct run_calls *calls)
+{
+    struct waits_ask *a = own;
+    if (a->part_of == PART_NONE)
+        waits_table_sort(&a->table, false);
+    begin_part(a, PART_LOOKS, NULL);
+    return ask_part(a, calls, "lists", "foldl", waits_looks);
+}
+
+static void take_looks(void *own, const struct slice *values, size_t n)
+{
+    struct waits_ask *a = own;
+    struct cursor c;
+    struct slice each;
+    struct wait_look look;
+    (void)n;
+    if (!enter_part(a, values, &c))
+        return;
+    for (size_t i = 0; i < a->n_out && cursor_raw(&c, &each); i++)
+        if (waits_read_look(each, a->node, &look))
+            waits_table_take(&a->table, part_of(a, i), &look);
+    (void)who_span_pass(&a->span);
+}
+
+static bool needs_links(const struct waits_ask *a, const struct waiter *w)
+{
+    (void)a;
+    return w->look.place->way == WAIT_BY_CHILD ||
+           (w->look.place->way == WAIT_BY_PORT && w->look.target.kind == FOR_NOBODY);
+}
+
+static bool ask_linked(void *own, struct run_calls *calls)
+{
+    struct waits_ask *a = own;
+    if (a->part_of == PART_LOOKS)
+        waits_table_sort(&a->table, true);
+    begin_part(a, PART_LINKS, needs_links);
+    return ask_part(a, calls, "lists", "foldl", waits_links);
+}
+
+static void take_linked(void *own, const struct slice *values, size_t n)
+{
+    struct waits_ask *a = own;
+    struct cursor c;
+    struct slice each;
+    (void)n;
+    if (!enter_part(a, values, &c))
+        return;
+    for (size_t i = 0; i < a->n_out && cursor_raw(&c, &each); i++) {
+        struct wait_target *target = &part_of(a, i)->look.target;
+        waits_read_links(each, a->node, &part_of(a, i)->look);
+        target->name = waits_table_keep(&a->table, target->name);
+    }
+    (void)who_span_pass(&a->span);
+}
+
+/* ---- who has those names */
+
+static bool is_named(const struct waits_ask *a, const struct waiter *w)
+{
+    (void)a;
+    return w->look.target.kind == FOR_NAME;
+}
+
+/* lists:map(fun erlang:whereis/1, Names) */
+static bool ask_named(void *own, struct run_calls *calls)
+{
+    struct waits_ask *a = own;
+    begin_part(a, PART_NAMES, is_named);
+    if (!next_part(a))
+        return false;
+    struct builder *b = builder_new();
+    build_list(b, 2);
+    build_export(b, "erlang", "whereis", 1);
+    build_list(b, a->n_out);
+    for (size_t i = 0; i < a->n_out; i++) {
+        const struct slice name = part_of(a, i)->look.target.name;
+        build_atom_n(b, name.s, name.len);
+    }
+    build_nil(b);
+    build_nil(b);
+    run_add(calls, "lists", "map", b);
+    return true;
+}
+
+/* A name that nobody has stays one. */
+static void take_named(void *own, const struct slice *values, size_t n)
+{
+    struct waits_ask *a = own;
+    struct cursor c;
+    struct slice each, of;
+    (void)n;
+    if (!enter_part(a, values, &c))
+        return;
+    for (size_t i = 0; i < a->n_out && cursor_raw(&c, &each); i++) {
+        struct wait_target *target = &part_of(a, i)->look.target;
+        struct cursor pid = values_cursor(each);
+        if (cursor_pid(&pid, &target->pid, &of) && slice_is(of, a->node))
+            target->kind = FOR_PROCESS;
+    }
+    (void)who_span_pass(&a->span);
+}
+
+/* ---- who is waited for, and waits for nobody */
+
+static void add_held(struct waits_ask *a)
+{
+    const size_t n = a->table.n;
+    for (size_t i = 0; i < n; i++) {
+        const struct wait_target target = a->table.all[i].look.target;
+        if (target.kind != FOR_PROCESS)
+            continue;
+        const struct waits_table sorted = {.all = a->table.all, .n = n};
+        if (!waits_table_find(&sorted, &target.pid))
+            waits_table_add(&a->table, &target.pid);
+    }
+    waits_table_sort(&a->table, false);
+}
+
+static bool is_held(const struct waits_ask *a, const struct waiter *w)
+{
+    (void)a;
+    return !w->known;
+}
+
+static bool ask_held(void *own, struct run_calls *calls)
+{
+    struct waits_ask *a = own;
+    if (a->part_of == PART_NAMES)
+        add_held(a);
+    begin_part(a, PART_HELD, is_held);
+    return ask_part(a, calls, "lists", "zipwith", waits_infos);
+}
+
+static void take_held(void *own, const struct slice *values, size_t n)
+{
+    struct waits_ask *a = own;
+    struct cursor c;
+    struct slice each;
+    struct wait_look look;
+    (void)n;
+    if (!enter_part(a, values, &c))
+        return;
+    for (size_t i = 0; i < a->n_out && cursor_raw(&c, &each); i++)
+        if (waits_read_info(each, &look))
+            waits_table_take(&a->table, part_of(a, i), &look);
+    (void)who_span_pass(&a->span);
+}
+
+/* ---- who has moved since: a cycle of those that have not is one */
+
+static bool is_chained(const struct waits_ask *a, const struct waiter *w)
+{
+    if (!w->look.place || w->look.target.kind != FOR_PROCESS)
+        return false;
+    const struct waiter *to = waits_table_find(&a->table, &w->look.target.pid);
+    return to && to->look.place;
+}
+
+static bool ask_again(void *own, struct run_calls *calls)
+{
+    struct waits_ask *a = own;
+    if (a->part_of == PART_HELD)
+        waits_table_sort(&a->table, true);
+    begin_part(a, PART_AGAIN, is_chained);
+    return ask_part(a, calls, "lists", "zipwith", waits_infos);
+}
+
+static void take_again(void *own, const struct slice *values, size_t n)
+{
+    struct waits_ask *a = own;
+    struct cursor c;
+    struct slice each;
+    struct wait_look look;
+    (void)n;
+    if (!enter_part(a, values, &c))
+        return;
+    for (size_t i = 0; i < a->n_out && cursor_raw(&c, &each); i++) {
+        struct waiter *w = part_of(a, i);
+        w->steady = waits_read_info(each, &look) &&
+                    look.reductions - w->look.reductions < STEADY_REDUCTIONS &&
+                    slice_equal(look.function, w->look.function);
+    }
+    (void)who_span_pass(&a->span);
+}
+
+/* ---- in this order */
+
+const struct run_step waits_steps[] = {
+    {.ask = ask_list, .take = take_list, .waits_ms = SWEEP_MS},
+    {.ask = ask_sweep, .take = take_sweep, .waits_ms = SWEEP_MS, .repeats = true},
+    {.ask = ask_looks, .take = take_looks, .repeats = true},
+    {.ask = ask_linked, .take = take_linked, .repeats = true},
+    {.ask = ask_named, .take = take_named, .repeats = true},
+    {.ask = ask_held, .take = take_held, .repeats = true},
+    {.ask = ask_again, .take = take_again, .repeats = true},
+};
+const size_t waits_steps_count = ARRAY_LEN(waits_steps);
