@@ -48,6 +48,8 @@ static void put_does(struct drawing *d, struct view_row *row, const struct waits
     const struct waits_row *rows = d->graph->rows;
     if (w->suspended) {
         page_cell_printf(d->page, row, DOES, STYLE_WARN, "suspended by sys:suspend/1");
+    } else if (w->kind.len == 0 && slice_is(w->status, "suspended")) {
+        page_cell_printf(d->page, row, DOES, STYLE_WARN, "suspended");
     } else if (w->deadlock > 0 && to < d->graph->n) {
         const struct slice name = waits_name(&d->page->arena, &rows[to], true);
         page_cell_printf(d->page, row, DOES, STYLE_WARN, "deadlock: waits for %.*s", (int)name.len,

@@ -320,3 +320,18 @@ TEST(test_a_full_table_says_so)
     assert_int_equal(t.n, LIMIT_TABLE_ROWS);
     waits_table_clear(&t);
 }
+
+TEST(test_those_that_waited_are_looked_at_again)
+{
+    struct waits_table t;
+    waits_table_init(&t);
+    for (uint32_t i = 0; i < 3; i++)
+        waits_table_add(&t, &(struct etf_pid){.id = i});
+    t.all[1].look.place = &waits_places[0];
+    t.all[1].known = true;
+    waits_table_again(&t);
+    assert_int_equal(t.n, 1);
+    assert_int_equal(t.all[0].pid.id, 1);
+    assert_false(t.all[0].known);
+    waits_table_clear(&t);
+}
