@@ -98,6 +98,8 @@ src_libreport_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 noinst_LIBRARIES += src/libquery.a
 src_libquery_a_SOURCES =
 include src/query/local.mk
+include src/query/alloc/local.mk
+include src/query/apps/local.mk
 include src/query/leaders/local.mk
 include src/query/native/local.mk
 include src/query/scan/local.mk

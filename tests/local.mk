@@ -38,7 +38,8 @@ UNIT_LINK = tests/unit/link/test_atom_cache tests/unit/link/test_control \
 	tests/unit/link/test_frame tests/unit/link/test_name
 UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/unit/local/test_images \
 	tests/unit/local/test_jit tests/unit/local/test_records tests/unit/local/test_resident
-UNIT_QUERY = tests/unit/query/test_facts tests/unit/query/test_growth tests/unit/query/test_header \
+UNIT_QUERY = tests/unit/query/test_allocators tests/unit/query/test_apps \
+	tests/unit/query/test_facts tests/unit/query/test_growth tests/unit/query/test_header \
 	tests/unit/query/test_leaders tests/unit/query/test_node tests/unit/query/test_price tests/unit/query/test_process \
 	tests/unit/query/test_scan tests/unit/query/test_tables tests/unit/query/test_waits tests/unit/query/test_who
 UNIT_MODEL = tests/unit/model/spans/test_ends tests/unit/model/spans/test_join \
@@ -99,7 +100,7 @@ tests_screen_test_replay_LDADD = tests/libtest.a $(APP_LIBS) $(CMOCKA_LIBS)
 tests_unit_recording_test_recording_trace_LDADD = tests/libtest.a $(REPORT_LIBS) $(CMOCKA_LIBS)
 
 # ---- connections
-LIVE_LINK = tests/live/test_conn tests/live/test_conn_peers tests/live/test_facts \
+LIVE_LINK = tests/live/test_apps tests/live/test_conn tests/live/test_conn_peers tests/live/test_facts \
 	tests/live/test_keeper tests/live/test_native tests/live/test_process tests/live/test_who
 LIVE_LINK_PARTS = tests/live/node.c tests/live/node.h tests/live/fake_peer.c \
 	tests/live/fake_peer.h tests/live/probe.c tests/live/probe.h
@@ -109,6 +110,9 @@ tests_live_test_conn_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
 tests_live_test_conn_peers_SOURCES = tests/live/test_conn_peers.c $(LIVE_LINK_PARTS)
 tests_live_test_conn_peers_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
 tests_live_test_conn_peers_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
+tests_live_test_apps_SOURCES = tests/live/test_apps.c $(LIVE_LINK_PARTS)
+tests_live_test_apps_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
+tests_live_test_apps_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)
 tests_live_test_facts_SOURCES = tests/live/test_facts.c $(LIVE_LINK_PARTS)
 tests_live_test_facts_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
 tests_live_test_facts_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)
@@ -127,6 +131,7 @@ tests_live_test_who_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += $(LIVE_LINK)
 # ---- fuzz: tests/fuzz/fuzz_NAME.c, its inputs in tests/fuzz/corpus/NAME/. A target is its name here and its line below.
 FUZZ_TARGETS = \
+	tests/fuzz/fuzz_apps \
 	tests/fuzz/fuzz_atom_cache \
 	tests/fuzz/fuzz_calls \
 	tests/fuzz/fuzz_config \
@@ -151,6 +156,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_leaders \
 	tests/fuzz/fuzz_waits \
 	tests/fuzz/fuzz_who
+tests_fuzz_fuzz_apps_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_atom_cache_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)
 tests_fuzz_fuzz_calls_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
 tests_fuzz_fuzz_config_LDADD = $(FUZZ_MAIN) src/libui.a src/libtrace.a src/libetf.a $(BASE_LIBS)

@@ -9,6 +9,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/cursor.h"
+#include "query/native/files.h"
 #include "query/native/values.h"
 
 /* ---- what is asked */
@@ -125,19 +126,6 @@ void header_call_resident(struct native_call *call)
 #define UPTIME_MOST_MS 1e15
 #define COUNTER_MOST INT64_C(1000000000000000)
 
-/* The last number of a list of integers; 0: there is none. */
-static int64_t read_last(struct slice term)
-{
-    struct cursor c = values_cursor(term);
-    struct cursor_list list;
-    int64_t last = 0;
-    if (!cursor_list(&c, &list))
-        return 0;
-    for (size_t i = 0; i < list.count && cursor_list_int64(&c, &list, &last); i++)
-        ;
-    return last;
-}
-
 bool header_read_counts(struct slice value, size_t counters, struct header_counts *out)
 {
     struct slice e[COUNTS + HEADER_COUNTERS];
@@ -149,7 +137,7 @@ bool header_read_counts(struct slice value, size_t counters, struct header_count
         return false;
     *out = (struct header_counts){.processes = processes,
                                   .us = values_between_us(began, ended),
-                                  .dirty_io_queue = read_last(e[COUNT_QUEUES]),
+                                  .dirty_io_queue = files_count_waiting(e[COUNT_QUEUES]),
                                   .nodes = e[COUNT_NODES]};
     for (size_t i = 0; i < counters; i++)
         if (!values_read_integer(e[COUNTS + i], &out->counters[i]) || out->counters[i] < 0 ||
@@ -177,29 +165,14 @@ bool header_read_waits(struct slice value, double *longest_us)
     return true;
 }
 
-/* "VmRSS:\t  1234 kB"; -1: it is not there. */
-static int64_t read_kib(struct slice text, const char *key)
-{
-    const char *at = memmem(text.s, text.len, key, strlen(key));
-    const char *end = text.s + text.len;
-    int64_t kib = -1;
-    for (at = at ? at + strlen(key) : end; at < end && (*at == ' ' || *at == '\t'); at++)
-        ;
-    for (; at < end && *at >= '0' && *at <= '9' && kib < INT64_MAX / 1024 / 10 - 1; at++)
-        kib = 10 * (kib < 0 ? 0 : kib) + (*at - '0');
-    return kib < 0 ? -1 : 1024 * kib;
-}
-
 bool header_read_memory(struct slice value, struct header_memory *out)
 {
-    struct cursor c = values_cursor(value);
-    struct cursor_list list;
-    struct slice text;
-    if (!cursor_list(&c, &list) || list.count != 1 || !cursor_tuple_of(&c, 2) ||
-        !cursor_atom_is(&c, "ok") || !cursor_binary(&c, &text))
+    struct slice file, text;
+    if (!values_read_list(value, &file, 1))
         return false;
-    *out = (struct header_memory){.resident = read_kib(text, "\nVmRSS:"),
-                                  .virtual = read_kib(text, "\nVmSize:")};
+    text = files_text_of(file);
+    *out = (struct header_memory){.resident = files_find_kib(text, "\nVmRSS:"),
+                                  .virtual = files_find_kib(text, "\nVmSize:")};
     return out->resident > 0 && out->virtual > 0;
 }
 

@@ -12,6 +12,8 @@
 #include "beamtop/etf/cursor.h"
 #include "expr.h"
 #include "header.h"
+#include "query/alloc/allocators.h"
+#include "query/apps/apps.h"
 #include "query/facts/facts.h"
 #include "query/native/internal.h"
 #include "keeper.h"
@@ -109,6 +111,11 @@ static int ask_either(struct query *q, struct call *call, const struct builder *
 int64_t query_processes(const struct query *q)
 {
     return header_processes(q->header);
+}
+
+bool query_is_small(const struct query *q)
+{
+    return query_processes(q) >= 0 && query_processes(q) <= SCAN_SMALL_MOST;
 }
 
 /* ---- deadlines */
@@ -313,7 +320,8 @@ bool query_is_own(const struct query *q, const struct etf_pid *pid)
 }
 
 /* Those that are one run each. */
-static const struct stepped *const stepped[] = {&facts_question, &tables_question};
+static const struct stepped *const stepped[] = {&facts_question, &tables_question,
+                                                &allocators_question};
 
 /* ---- native answers */
 
@@ -570,6 +578,8 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
     for (size_t i = 0; i < ARRAY_LEN(stepped); i++)
         q->ways[stepped[i]->question] =
             stepped_way(stepped[i], q, &q->price, q->native, conn, loop);
+    q->ways[QUESTION_APPS] =
+        apps_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
     q->ways[QUESTION_GROWTH] =
         growth_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
     q->ways[QUESTION_WAITS] =

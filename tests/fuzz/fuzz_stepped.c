@@ -6,6 +6,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
 #include "one_term.h"
+#include "query/alloc/allocators.h"
 #include "query/facts/facts.h"
 #include "query/native/values.h"
 #include "query/tables/tables.h"
@@ -13,7 +14,8 @@
 #define VALUES_KEPT 64
 #define TIMES 4 /* that a step is asked again */
 
-static const struct stepped *const kinds[] = {&facts_question, &tables_question};
+static const struct stepped *const kinds[] = {&facts_question, &tables_question,
+                                              &allocators_question};
 
 struct said {
     struct slice values[VALUES_KEPT];

@@ -180,7 +180,6 @@ tests() ->
      {each, "state of a behaviour, and of nothing else", fun state_test/2},
      {each, "state of a behaviour that hibernates, and is suspended then", fun state_asleep_test/2},
      {each, "state of a behaviour that waits in a call", fun state_in_call_test/2},
-     {each, "allocators", fun alloc_test/2},
      {each, "applications add up to all processes", fun apps_test/2},
      {same, "applications of many processes, by parts", fun apps_many_test/2},
      {each, "supervision tree of a supervisor that was suspended in its sleep", fun tree_asleep_test/2},
@@ -781,26 +780,6 @@ state_in_call_test({Node, _}, K) ->
     0 = Look(message_queue_len),
     [rpc:call(Node, erlang, exit, [P, kill]) || P <- [Pid, Silent]],
     evaluate(Node, "[code:F(queries_calling) || F <- [delete, purge]].", []).
-
-alloc_test({Node, _}, K) ->
-    one_of(20, fun() -> allocated(Node, K) end).
-
-allocated(Node, K) ->
-    {ok, _, {alloc, _, Rows, Mseg, Worst, Resident}} = ask(K, alloc, [], ?LONG_MS),
-    true = length(Worst) =< 100 andalso
-           lists:all(fun({_, _, Blocks, B, Taken, C}) -> B =< C andalso Blocks >= 0 andalso Taken > 0 end,
-                     Worst),
-    true = [] =/= [N || {eheap_alloc, N, Blocks, _, _, _} <- Worst, N > 0, Blocks > 0],
-    case Resident of
-        {Rss, Anonymous, _, Peak} -> true = Anonymous =< Rss andalso Rss =< Peak;
-        undefined -> {error, _} = rpc:call(Node, prim_file, read_file, ["/proc/self/status"])
-    end,
-    {eheap_alloc, Instances, {_, Bytes, _, Carriers}, _, _} = lists:keyfind(eheap_alloc, 1, Rows),
-    true = Instances > 1 andalso Bytes > 100000 andalso Carriers >= Bytes,
-    true = Mseg =:= undefined orelse is_integer(element(1, Mseg)),
-    %% In carriers of the schedulers, in those of one block, and in those that were given up for others.
-    All = lists:sum([B1 + B2 + B3 || {_, _, {_, B1, _, _}, {_, B2, _, _}, {_, _, B3}} <- Rows]),
-    close(All, rpc:call(Node, erlang, memory, [total]), 0.3).
 
 apps_test({Node, _}, K) ->
     {ok, _, {apps, _, [_ | _], _}} = ask(K, apps, #{}, ?LONG_MS),

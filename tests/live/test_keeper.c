@@ -128,7 +128,7 @@ static void check_late_start(struct node *n)
     struct error err = {0};
     assert_int_equal(query_end(a.query, QUESTION_THREADS, &err), 0);
     node_expect(n, KEEPERS, "0");
-    ask(&a, QUESTION_ALLOC);
+    ask(&a, QUESTION_WHO);
     ask(&a, QUESTION_LATE);
     ask(&a, QUESTION_NODE);
     await_answers(&a, 5);
@@ -148,7 +148,7 @@ static void check_no_start(struct node *n)
     struct error err = {0};
     open_asked(&a, n, OPEN_MS);
     node_expect(n, "[sys:suspend(S) || S <- [rex, net_kernel]].", "[ok,ok]");
-    ask(&a, QUESTION_ALLOC);
+    ask(&a, QUESTION_WHO);
     ask(&a, QUESTION_LATE);
     ask(&a, QUESTION_SYSTEM);
     ask(&a, QUESTION_SCAN); /* with this argument none that is asked natively */
@@ -157,7 +157,7 @@ static void check_no_start(struct node *n)
     assert_int_equal(a.order[0], QUESTION_SYSTEM);
     assert_int_equal(a.err.code, ERR_TIMEOUT);
     assert_non_null(strstr(a.err.text, "the node did not answer in 1 s"));
-    assert_int_equal(try_to_ask(&a, QUESTION_ALLOC, &err), ERR_TIMEOUT);
+    assert_int_equal(try_to_ask(&a, QUESTION_WHO, &err), ERR_TIMEOUT);
     assert_non_null(strstr(err.text, "the node did not answer in 1 s"));
     ask(&a, QUESTION_SYSTEM);
     await_answers(&a, 5);
@@ -167,7 +167,7 @@ static void check_no_start(struct node *n)
     node_expect(n, "[sys:resume(S) || S <- [rex, net_kernel]].", "[ok,ok]");
     for (int i = 0; i < TURNS && a.keepers == 0; i++)
         probe_run(&a.probe, 100);
-    ask(&a, QUESTION_ALLOC);
+    ask(&a, QUESTION_WHO);
     await_answers(&a, 6);
     assert_int_equal(a.values, 3);
     assert_int_equal(a.keepers, 1);

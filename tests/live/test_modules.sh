@@ -10,6 +10,7 @@ set -u
 . "$BEAMTOP_SRCDIR/tests/live/which.sh"
 otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
 command -v tmux >/dev/null 2>&1 || skip_all "there is no tmux"
+command -v sqlite3 >/dev/null 2>&1 || skip_all "no sqlite3 here"
 tm_wait_s=60
 
 stop_node() {
@@ -85,9 +86,20 @@ sees_findings() {
     tm_wait 'ready>'
 }
 
+# Until all that it keeps has been asked twice, which would start a helper process, and its file say so.
+records_all() {
+    asks record -o "$work/all$1.btr" -i 0.5 --for 13s --budget 100 || return 1
+    asked=$(sqlite3 "$work/all$1.btr" "SELECT group_concat(DISTINCT question) FROM answer") &&
+        facts=$(sqlite3 "$work/all$1.btr" "SELECT group_concat(DISTINCT key) FROM fact") || return 1
+    for question in alloc apps node scan system growth kin logger; do
+        case ",$asked,$facts," in *",$question,"*) ;; *) echo "no $question: $asked,$facts"; return 1 ;; esac
+    done
+}
+
 # What is asked natively only: nothing is evaluated for it.
 a_small_node_loads_only_erpc() {
     asks info && asks schedulers -n 2 -i 0.25 && asks top -n 2 -i 0.25 --filter app=kernel && asks process init &&
+        asks memory -n 2 -i 0.25 && asks apps -n 2 -i 0.25 && records_all "$1" &&
         sees_findings && wait_until 60 sees_modules "$work/after" || return 1
     comm -13 "$work/before" "$work/after" | grep -vx erpc >"$work/others"
     [ ! -s "$work/others" ] || { echo "loaded:"; cat "$work/others"; return 1; }

@@ -72,7 +72,7 @@ struct question_row {
     X(STATE, state, struct state_detail, .once = true,                                             \
       .log = "read memory and stack of a process before asking for its state")                     \
     X(ALLOC, alloc, struct alloc_detail, .pace = PACE_APART, .kept = KEPT_LAST, .every_s = 60,     \
-      .price_most = 3, .what = "allocators", .log = "allocator statistics")                        \
+      .what = "allocators", .log = "allocator statistics")                                         \
     X(HEAPS, heaps, struct heaps_detail, .pace = PACE_TICK, .what = "heaps",                       \
       .log = "memory of all processes; heaps, stack and binaries of the largest")                  \
     X(COLLECT, collect, struct collect_detail, .once = true,                                       \

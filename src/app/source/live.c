@@ -106,22 +106,35 @@ static void on_helper(void *arg, const struct answer *answer)
     begin_ticks(arg);
 }
 
-/* A recording needs the helper for findings: what its start costs the node is in no tick, where it
- * does not hang. */
-static bool await_helper(struct live *l)
+/* argument: an atom; NULL: []. false: it could not be asked. */
+static bool ask_before_ticks(struct live *l, enum question question, const char *argument,
+                             answer_fn *fn)
 {
     struct error ignored = {0};
     struct builder *b = builder_new();
-    build_nil(b);
-    const int rc = query_ask(l->query, QUESTION_WHO, b, HELPER_MS, on_helper, l, &ignored);
+    if (argument)
+        build_atom(b, argument);
+    else
+        build_nil(b);
+    const int rc = query_ask(l->query, question, b, HELPER_MS, fn, l, &ignored);
     builder_free(b);
     return rc == 0;
+}
+
+/* A recording of a large node needs the helper: what its start costs the node is in no tick, where
+ * it does not hang. */
+static void on_counted(void *arg, const struct answer *answer)
+{
+    struct live *l = arg;
+    (void)answer;
+    if (query_is_small(l->query) || !ask_before_ticks(l, QUESTION_WHO, NULL, on_helper))
+        begin_ticks(l);
 }
 
 static void on_query_ready(void *arg)
 {
     struct live *l = arg;
-    if (!l->options.recorded || !await_helper(l))
+    if (!l->options.recorded || !ask_before_ticks(l, QUESTION_SYSTEM, "local", on_counted))
         begin_ticks(l);
 }
 

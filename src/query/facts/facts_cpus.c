@@ -5,6 +5,7 @@
 
 #include "beamtop/base/attr.h"
 #include "facts_terms.h"
+#include "query/native/files.h"
 #include "query/native/values.h"
 
 #define THREADS_MOST 1024 /* the first */
@@ -18,35 +19,6 @@
 
 /* ---- texts */
 
-/* The next number of a line. */
-static bool take_number(struct slice *text, int64_t *out)
-{
-    size_t at = 0;
-    *out = 0;
-    while (at < text->len && text->s[at] == ' ')
-        at++;
-    const size_t digits = at;
-    for (; at < text->len && text->s[at] >= '0' && text->s[at] <= '9'; at++)
-        if (__builtin_mul_overflow(*out, 10, out) ||
-            __builtin_add_overflow(*out, text->s[at] - '0', out))
-            return false;
-    const bool found = at > digits;
-    *text = found ? (struct slice){text->s + at, text->len - at} : *text;
-    return found;
-}
-
-/* What stands behind that in its line; len 0: it is not there. */
-static struct slice find_behind(struct slice text, const char *key)
-{
-    const char *at = text.len > 0 ? memmem(text.s, text.len, key, strlen(key)) : NULL;
-    if (!at)
-        return (struct slice){0};
-    at += strlen(key);
-    const size_t len = text.len - (size_t)(at - text.s);
-    const char *end = memchr(at, '\n', len);
-    return (struct slice){at, end ? (size_t)(end - at) : len};
-}
-
 /* "erts_sched_3", or of OTP 23 "3_scheduler". */
 static bool is_scheduler(struct slice name)
 {
@@ -54,33 +26,17 @@ static bool is_scheduler(struct slice name)
     const bool is_new = slice_begins(name, prefix);
     struct slice rest = is_new ? slice_without(name, prefix) : name;
     int64_t n;
-    return take_number(&rest, &n) && n >= 1 && n <= SCHEDULERS_MOST &&
+    return files_take_number(&rest, &n) && n >= 1 && n <= SCHEDULERS_MOST &&
            (is_new || slice_begins(rest, "_scheduler"));
-}
-
-static struct slice text_of_file(struct slice value)
-{
-    struct cursor c = values_cursor(values_of_pair(value, "ok"));
-    struct slice text;
-    return cursor_binary(&c, &text) ? text : (struct slice){0};
 }
 
 /* ---- asks */
 
-/* The last is that of dirty I/O schedulers. */
 static bool is_idle(const struct facts_read *f)
 {
-    struct cursor c = values_cursor(facts_kept(f, FACTS_RUN_QUEUES));
-    struct cursor_list list;
-    int64_t last = -1;
-    if (cursor_list(&c, &list))
-        for (size_t i = 0; i < list.count && cursor_list_int64(&c, &list, &last); i++)
-            ;
-    return !cursor_failed(&c) && last == 0;
+    return files_count_waiting(facts_kept(f, FACTS_RUN_QUEUES)) == 0;
 }
 
-/* A read that waits for such a scheduler ends after beamtop, and the next beamtop must not add one.
- */
 bool facts_ask_idle(void *own, struct run_calls *calls)
 {
     struct facts_read *f = own;
@@ -116,7 +72,7 @@ static size_t read_threads(const struct facts_read *f, int64_t out[THREADS_MOST]
         buf_init(&text, 0);
         const bool is_text = values_put_chars(&text, name);
         struct slice digits = {(const char *)text.data, text.len};
-        n += is_text && take_number(&digits, &out[n]);
+        n += is_text && files_take_number(&digits, &out[n]);
         buf_clear(&text);
     }
     return n;
@@ -131,7 +87,7 @@ static size_t read_schedulers(const struct facts_read *f, int64_t out[THREADS_MO
         return 0;
     for (size_t i = 0; i < all; i++) {
         out[n] = out[i];
-        n += is_scheduler(text_of_file(names[i]));
+        n += is_scheduler(files_text_of(names[i]));
     }
     return n;
 }
@@ -173,10 +129,10 @@ bool facts_ask_kinds(void *own, struct run_calls *calls)
 static struct slice find_group(const struct facts_read *f, bool second)
 {
     static const char *const first[] = {":cpu:", ":cpu,cpuacct:", ":cpuacct,cpu:"};
-    const struct slice text = text_of_file(facts_kept(f, FACTS_GROUP));
-    struct slice path = second ? find_behind(text, "0::") : (struct slice){0};
+    const struct slice text = files_text_of(facts_kept(f, FACTS_GROUP));
+    struct slice path = second ? files_find_behind(text, "0::") : (struct slice){0};
     for (size_t i = 0; !second && path.len == 0 && i < ARRAY_LEN(first); i++)
-        path = find_behind(text, first[i]);
+        path = files_find_behind(text, first[i]);
     const bool is_path =
         slice_begins(path, "/") && path.len <= GROUP_MOST && !memmem(path.s, path.len, "..", 2);
     return is_path ? path : (struct slice){0};
@@ -214,10 +170,10 @@ static void build_number(struct builder *b, const char *key, bool known, int64_t
 
 static void build_host(struct builder *b, struct slice text)
 {
-    struct slice line = find_behind(text, "cpu ");
+    struct slice line = files_find_behind(text, "cpu ");
     int64_t ticks = 0, sum = 0;
     size_t n = 0;
-    while (n < HOST_TICKS && take_number(&line, &ticks) &&
+    while (n < HOST_TICKS && files_take_number(&line, &ticks) &&
            !__builtin_add_overflow(sum, ticks, &sum))
         n++;
     build_number(b, "host_ticks", n == HOST_TICKS, sum);
@@ -226,9 +182,9 @@ static void build_host(struct builder *b, struct slice text)
 
 static void build_line(struct builder *b, const char *key, struct slice text, const char *name)
 {
-    struct slice line = find_behind(text, name);
+    struct slice line = files_find_behind(text, name);
     int64_t n = 0;
-    const bool known = take_number(&line, &n);
+    const bool known = files_take_number(&line, &n);
     build_number(b, key, known, n);
 }
 
@@ -240,9 +196,9 @@ void facts_build_cpus(struct builder *b, const struct facts_read *f)
     const size_t n = all > GROUPS ? all - 1 - GROUPS : 0;
     int64_t run = 0, waited = 0, known = 0;
     for (size_t i = 0; i < n; i++) {
-        struct slice text = text_of_file(files[i]);
+        struct slice text = files_text_of(files[i]);
         int64_t ran_ns, waited_ns;
-        known += take_number(&text, &ran_ns) && take_number(&text, &waited_ns) &&
+        known += files_take_number(&text, &ran_ns) && files_take_number(&text, &waited_ns) &&
                  !__builtin_add_overflow(run, ran_ns, &run) &&
                  !__builtin_add_overflow(waited, waited_ns, &waited);
     }
@@ -251,13 +207,13 @@ void facts_build_cpus(struct builder *b, const struct facts_read *f)
         return;
     }
     for (size_t i = n + 1; i < all && group.len == 0; i++)
-        group = text_of_file(files[i]);
+        group = files_text_of(files[i]);
     build_map(b, 8);
     build_number(b, "mono_us", true, f->mono_ns / 1000);
     build_number(b, "schedulers", true, known);
     build_number(b, "run_us", true, run / 1000);
     build_number(b, "wait_us", true, waited / 1000);
-    build_host(b, text_of_file(files[n]));
+    build_host(b, files_text_of(files[n]));
     build_line(b, "periods", group, "nr_periods ");
     build_line(b, "throttled_periods", group, "nr_throttled ");
 }

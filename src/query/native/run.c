@@ -51,7 +51,7 @@ static void clear_calls(struct run_calls *calls)
         builder_free(calls->terms[i]);
     calls->n = 0;
     calls->most_us = PRICE_BATCH_US;
-    calls->waited_us = 0;
+    calls->waited_us = calls->waits = 0;
     calls->heap_words = 0;
 }
 
@@ -76,7 +76,8 @@ static bool read_values(struct run *r, struct slice answer, struct slice *values
         !values_read_integer(values[n + 1], &r->clock_ns))
         return false;
     const double us = values_between_us(began_ns, r->clock_ns) - r->calls.waited_us;
-    r->us += price_of_calls(r->price, fmax(us, 0), r->calls.most_us);
+    r->us += price_of_calls(r->price, fmax(us, 0), r->calls.most_us) +
+             r->calls.waits * price_of_waits(r->price);
     return true;
 }
 

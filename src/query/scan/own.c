@@ -34,6 +34,7 @@ struct own {
     struct query *query;
     const struct price *price;
     struct native *native;
+    unsigned place;
     struct conn *conn;
     uv_loop_t *loop;
     char nodes[NODES_MOST][LIMIT_NODE_NAME_BYTES + 1]; /* ours, and those of other beamtops */
@@ -118,7 +119,7 @@ static int ask_round(struct own *o, struct error *err)
     struct native_call call;
     const uint64_t now = uv_now(o->loop);
     make_round(o, &call);
-    const int rc = native_ask(o->native, NATIVE_OWN, &call, now, native_left_ms(o->due_ms, now),
+    const int rc = native_ask(o->native, o->place, &call, now, native_left_ms(o->due_ms, now),
                               on_round, o, err);
     native_call_clear(&call);
     query_arm(o->query);
@@ -361,12 +362,13 @@ double own_take_us(struct own *o)
 }
 
 struct own *own_new(struct query *q, const struct price *price, struct native *native,
-                    struct conn *conn, uv_loop_t *loop)
+                    unsigned place, struct conn *conn, uv_loop_t *loop)
 {
     struct own *o = alloc_zero(1, sizeof *o);
     o->query = q;
     o->price = price;
     o->native = native;
+    o->place = place;
     o->conn = conn;
     o->loop = loop;
     return o;

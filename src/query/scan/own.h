@@ -2,8 +2,7 @@
 /*
  * Which processes of the node are beamtops': what holds their connections, the keepers, which are
  * registered under the names of the nodes of their clients, what is linked to these, and what is
- * linked to that (docs/queries.md, `own`); and the process of ours that
- * holds a flag. Asked
+ * linked to that (docs/queries.md, `own`); and the process of ours that holds a flag. Asked
  * natively. One thread: the loop's. */
 #ifndef BEAMTOP_QUERY_OWN_H
 #define BEAMTOP_QUERY_OWN_H
@@ -18,8 +17,9 @@
 struct own;
 typedef void own_fn(void *arg, bool ok);
 
+/* place: of its asks. */
 struct own *own_new(struct query *q, const struct price *price, struct native *native,
-                    struct conn *conn, uv_loop_t *loop);
+                    unsigned place, struct conn *conn, uv_loop_t *loop);
 void own_free(struct own *o);
 /* Asks which, and whether each of `news` was spawned for a beamtop's ask. fn comes once, from the
  * loop; false: the node did not answer by due_ms, and what was known before is kept. One at a

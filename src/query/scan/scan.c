@@ -7,9 +7,6 @@
 #include "beamtop/base/alloc.h"
 #include "query/native/values.h"
 
-/* Above it the keeper's scan costs fewer bytes; one with more stays large until it has half. */
-#define SMALL_MOST 1000
-
 /* The list of processes costs by the size of the VM's table: so it is asked when there are more or
  * fewer than before, and so often. */
 #define LIST_EVERY_MS 5000
@@ -195,7 +192,7 @@ static void on_sweep(void *arg, const struct native_answer *answer)
         return;
     }
     scan_add_price(s, &clock, s->out.n, SWEPT_US);
-    if (clock.processes > SMALL_MOST) {
+    if (clock.processes > SCAN_SMALL_MOST) {
         pass_on(s);
         return;
     }
@@ -283,7 +280,7 @@ static void on_list(void *arg, const struct native_answer *answer)
         scan_fail_answer(s, answer);
     } else {
         scan_add_price(s, &clock, 0, 0);
-        if (n > SMALL_MOST)
+        if (n > SCAN_SMALL_MOST)
             pass_on(s);
         else
             take_list(s, &clock, pids, n);
@@ -306,14 +303,17 @@ static void forget_infos(struct scan_table *t)
         buf_reset(&t->procs[i].info);
 }
 
+bool scan_is_small(int64_t processes, bool *large)
+{
+    *large = processes > (*large ? SCAN_SMALL_MOST / 2 : SCAN_SMALL_MOST);
+    return !*large;
+}
+
 static bool take_scan_argument(void *own, const uint8_t *arg, size_t len)
 {
     struct scan *s = own;
-    const int64_t processes = query_processes(s->query);
-    const int64_t most = s->large ? SMALL_MOST / 2 : SMALL_MOST;
-    const bool small = processes <= most;
-    s->large = !small;
-    s->is_counted = processes >= 0;
+    const bool small = scan_is_small(query_processes(s->query), &s->large);
+    s->is_counted = query_processes(s->query) >= 0;
     const struct scan_ask before = s->ask;
     if (small && scan_read_ask(arg, len, &s->ask, &s->filter)) {
         if (!scan_same_items(&before, &s->ask))
@@ -361,6 +361,11 @@ bool scan_has_seen(struct scan *s, struct scan_seen *out)
     return s->had_sweep && uv_now(s->loop) < s->listed_ms + SEEN_MS;
 }
 
+uint64_t *scan_paid_ms(struct scan *s)
+{
+    return &s->paid_ms;
+}
+
 void scan_count_signal(struct scan *s, const struct etf_pid *pid)
 {
     struct scan_proc *p = scan_table_find(&s->table, pid);
@@ -395,7 +400,7 @@ struct native_way scan_way(struct query *q, const struct price *price, struct na
     s->price = price;
     s->native = native;
     s->who = who_new(q, price, native, NATIVE_WHO, conn, loop);
-    s->own = own_new(q, price, native, conn, loop);
+    s->own = own_new(q, price, native, NATIVE_OWN, conn, loop);
     s->conn = conn;
     s->loop = loop;
     return (struct native_way){s, take_scan_argument, ask_scan, cancel_scan, free_scan};

@@ -22,6 +22,11 @@ struct scan_table;
 struct native_way scan_way(struct query *q, const struct price *price, struct native *native,
                            struct conn *conn, uv_loop_t *loop);
 
+/* Above it the keeper's scan costs fewer bytes; one with more stays large until it has half. */
+#define SCAN_SMALL_MOST 1000
+/* processes: -1: not known. *large: whether it was, and is. */
+bool scan_is_small(int64_t processes, bool *large);
+
 /* What scans have seen, for questions beside them. */
 struct scan_seen {
     /* The processes (scan_table.h), until the loop runs; while a scan is out, what it has read
@@ -33,6 +38,8 @@ struct scan_seen {
 };
 /* false: the keeper scans, or none has been for some seconds. s: `own` of the way. */
 bool scan_has_seen(struct scan *s, struct scan_seen *out);
+/* Until then reads that walk what is long are paid for (scan_walks.h), those of others too. */
+uint64_t *scan_paid_ms(struct scan *s);
 /* It is read by a signal, which is a reduction of its: it has not moved by that. */
 void scan_count_signal(struct scan *s, const struct etf_pid *pid);
 

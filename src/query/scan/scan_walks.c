@@ -7,6 +7,7 @@
 #include "beamtop/etf/cursor.h"
 #include "query/native/args.h"
 #include "query/native/values.h"
+#include "query/who/who_terms.h"
 
 /* Measured: what a message, and a link or monitor, costs at most. */
 #define MESSAGE_NS 20
@@ -106,9 +107,12 @@ void scan_walk_call(struct native_call *call, const char *node, struct scan_proc
     free(steps);
 }
 
-/* A read that took longer than its queue explains has walked links. */
-static void take_walk(struct scan_proc *p, struct slice info, int64_t took_ns, uint64_t now_ms)
+void scan_walk_take(struct scan_proc *p, struct slice info, int64_t took_ns, uint64_t now_ms)
 {
+    if (who_term_is(info, "undefined")) {
+        scan_proc_end(p);
+        return;
+    }
     read_sizes(p, info);
     const int64_t most = excess_ns(p), ns = most < took_ns ? most : took_ns;
     p->links_ns = ns > SLOW_NS && took_ns > 4 * queue_ns(p) ? ns : 0;
@@ -131,38 +135,51 @@ bool scan_walk_read(struct slice value, struct scan_proc *const *procs, size_t n
         return false;
     first = now = before;
     for (size_t i = 0; i < n; i++, before = now) {
-        const bool ended = cursor_peek_atom(&c, "undefined");
         if (!cursor_raw(&c, &info) || !cursor_int64(&c, &now) || now < before)
             return false;
-        if (ended)
-            scan_proc_end(procs[i]);
-        else
-            take_walk(procs[i], info, now - before, now_ms);
+        scan_walk_take(procs[i], info, now - before, now_ms);
     }
     *us = values_between_us(first, now);
     return true;
 }
 
+void scan_walk_copy(struct scan_proc *to, const struct scan_proc *from)
+{
+    if (from->walked_ms <= to->walked_ms)
+        return;
+    to->is_suspect = from->is_suspect;
+    to->links_ns = from->links_ns;
+    to->cleared_bytes = from->cleared_bytes;
+    to->memory = from->memory;
+    to->words = from->words;
+    to->walked_ms = from->walked_ms;
+}
+
 /* ---- the answer */
+
+int64_t scan_walk_value(const struct scan_proc *p, bool memory, uint64_t now_ms, int64_t *age_ms)
+{
+    const int64_t heap = values_find_integer(info_of(p), "heap_size");
+    const int64_t words = heap > 0 ? heap : 0;
+    *age_ms = SCAN_AGE_NEVER;
+    if (p->walked_ms == 0)
+        return memory ? WORD_BYTES * (words + MESSAGE_WORDS * queue_ns(p) / MESSAGE_NS) : words;
+    const int64_t age = (int64_t)(now_ms - p->walked_ms);
+    *age_ms = age < RECENT_MS ? SCAN_AGE_NONE : age;
+    return memory ? p->memory : p->words;
+}
 
 void scan_walk_build(struct builder *b, const struct scan_proc *p, bool memory, uint64_t now_ms)
 {
-    const bool was_read = p->walked_ms != 0;
-    const int64_t heap = values_find_integer(info_of(p), "heap_size");
-    const int64_t words = was_read ? p->words : heap > 0 ? heap : 0;
-    const int64_t bytes =
-        was_read ? p->memory : WORD_BYTES * (words + MESSAGE_WORDS * queue_ns(p) / MESSAGE_NS);
-    const int64_t value = memory ? bytes : words;
-    const uint64_t age_ms = now_ms - p->walked_ms;
-    if (was_read && age_ms < RECENT_MS) {
-        build_int(b, value);
-        return;
+    int64_t age_ms;
+    const int64_t value = scan_walk_value(p, memory, now_ms, &age_ms);
+    if (age_ms != SCAN_AGE_NONE) {
+        build_tuple(b, 3);
+        build_atom(b, "older");
     }
-    build_tuple(b, 3);
-    build_atom(b, "older");
     build_int(b, value);
-    if (was_read)
-        build_int(b, (int64_t)age_ms);
-    else
+    if (age_ms == SCAN_AGE_NEVER)
         build_atom(b, "undefined");
+    else if (age_ms != SCAN_AGE_NONE)
+        build_int(b, age_ms);
 }

@@ -22,7 +22,16 @@ void scan_walk_call(struct native_call *call, const char *node, struct scan_proc
 bool scan_walk_read(struct slice value, struct scan_proc *const *procs, size_t n, uint64_t now_ms,
                     double *us);
 
-/* Of a slow one: a number where it was read lately, else {older, Value, AgeMs}. */
+/* One that was read by itself: {memory, …} and {total_heap_size, …}, or `undefined` where it has
+ * ended. A read that took longer than its queue explains has walked links. */
+void scan_walk_take(struct scan_proc *p, struct slice info, int64_t took_ns, uint64_t now_ms);
+/* What is known of the same process in another table, where it was read later. */
+void scan_walk_copy(struct scan_proc *to, const struct scan_proc *from);
+
+/* Of a slow one, as it was read, or the least that it can be. */
+enum scan_age { SCAN_AGE_NONE = -1, SCAN_AGE_NEVER = -2 }; /* it was read lately; never */
+int64_t scan_walk_value(const struct scan_proc *p, bool memory, uint64_t now_ms, int64_t *age_ms);
+/* The same: a number where it was read lately, else {older, Value, AgeMs}. */
 void scan_walk_build(struct builder *b, const struct scan_proc *p, bool memory, uint64_t now_ms);
 
 #endif

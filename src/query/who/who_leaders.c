@@ -40,18 +40,27 @@ void who_leaders_take(struct who_leaders *l, struct slice value, const struct wh
                       double *us)
 {
     struct slice pairs;
-    struct cursor c, pair;
-    struct cursor_list list;
     *us = 0;
     who_leaders_clear(l);
-    if (!who_read_values(value, &pairs, 1, us))
-        return;
-    c = values_cursor(pairs);
+    if (who_read_values(value, &pairs, 1, us))
+        who_leaders_keep(l, pairs, node);
+}
+
+void who_leaders_keep(struct who_leaders *l, struct slice pairs, const struct who_node *node)
+{
+    struct cursor c = values_cursor(pairs), pair;
+    struct cursor_list list;
+    who_leaders_clear(l);
     if (!cursor_list(&c, &list) || list.string || list.count > LEADERS_MOST)
         return;
     l->all = arena_alloc(&l->arena, list.count * sizeof *l->all);
     for (size_t i = 0; i < list.count && cursor_apart(&c, &pair); i++)
         take_leader(l, &pair, node);
+}
+
+struct slice who_leaders_at(const struct who_leaders *l, size_t i)
+{
+    return l->all[i].application;
 }
 
 /* The last one of a leader counts. */

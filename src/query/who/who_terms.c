@@ -9,6 +9,7 @@
 #include "beamtop/etf/print.h"
 #include "query/native/args.h"
 #include "query/native/values.h"
+#include "who_leaders.h"
 
 /* ---- what is asked */
 
@@ -129,8 +130,7 @@ void who_call_parts(struct native_call *call, const char *node, const struct who
 
 void who_call_applications(struct native_call *call)
 {
-    static const struct native_step steps[] = {
-        {"ets", "match", "[ac_tab,{{application_master,'$1'},'$2'}]", NULL}};
+    static const struct native_step steps[] = {{"ets", "match", WHO_LEADERS_ARGS, NULL}};
     init_batch(call, steps, ARRAY_LEN(steps));
 }
 
