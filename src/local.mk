@@ -100,6 +100,7 @@ src_libquery_a_SOURCES =
 include src/query/local.mk
 include src/query/alloc/local.mk
 include src/query/apps/local.mk
+include src/query/late/local.mk
 include src/query/leaders/local.mk
 include src/query/native/local.mk
 include src/query/scan/local.mk

@@ -40,8 +40,9 @@ UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/un
 	tests/unit/local/test_jit tests/unit/local/test_records tests/unit/local/test_resident
 UNIT_QUERY = tests/unit/query/test_allocators tests/unit/query/test_apps \
 	tests/unit/query/test_facts tests/unit/query/test_growth tests/unit/query/test_header \
-	tests/unit/query/test_leaders tests/unit/query/test_node tests/unit/query/test_price tests/unit/query/test_process \
-	tests/unit/query/test_scan tests/unit/query/test_tables tests/unit/query/test_waits tests/unit/query/test_who
+	tests/unit/query/test_late tests/unit/query/test_leaders tests/unit/query/test_node tests/unit/query/test_price tests/unit/query/test_process \
+	tests/unit/query/test_scan tests/unit/query/test_tables tests/unit/query/test_waits \
+	tests/unit/query/test_who
 UNIT_MODEL = tests/unit/model/spans/test_ends tests/unit/model/spans/test_join \
 	tests/unit/model/spans/test_sampled tests/unit/model/spans/test_spans tests/unit/model/test_armed tests/unit/model/test_column \
 	tests/unit/model/test_decode tests/unit/model/test_filter tests/unit/model/test_order tests/unit/model/test_table \

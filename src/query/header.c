@@ -16,9 +16,8 @@
  * count as late. */
 #define LATE_MS 400 /* of four calls, one after the other */
 #define RESIDENT_MS 100
-/* For the keeper's probe of all schedulers, which has 50 ms of it. */
+/* For the question which schedulers are late, which has 50 ms of it. */
 #define WHICH_MS 500
-#define WHICH_FIRST_MS 5000 /* where it must be started for that */
 /* The node reads a file for it. */
 #define RESIDENT_EVERY_MS 5000
 
@@ -424,8 +423,7 @@ static void ask_which(struct header *h)
     struct error ignored = {0}; /* then they are not named */
     struct builder *b = builder_new();
     build_nil(b);
-    const unsigned ms = query_keeper(h->query) ? WHICH_MS : WHICH_FIRST_MS;
-    (void)query_ask(h->query, QUESTION_LATE, b, ms, on_which, h, &ignored);
+    (void)query_ask(h->query, QUESTION_LATE, b, WHICH_MS, on_which, h, &ignored);
     builder_free(b);
 }
 

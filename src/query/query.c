@@ -21,6 +21,7 @@
 #include "query/native/native.h"
 #include "node.h"
 #include "query/native/price.h"
+#include "query/late/late.h"
 #include "query/leaders/leaders.h"
 #include "query/process/process.h"
 #include "query/growth/growth.h"
@@ -321,7 +322,7 @@ bool query_is_own(const struct query *q, const struct etf_pid *pid)
 
 /* Those that are one run each. */
 static const struct stepped *const stepped[] = {&facts_question, &tables_question,
-                                                &allocators_question};
+                                                &allocators_question, &late_question};
 
 /* ---- native answers */
 

@@ -8,6 +8,7 @@
 #include "one_term.h"
 #include "query/alloc/allocators.h"
 #include "query/facts/facts.h"
+#include "query/late/late.h"
 #include "query/native/values.h"
 #include "query/tables/tables.h"
 
@@ -15,7 +16,7 @@
 #define TIMES 4 /* that a step is asked again */
 
 static const struct stepped *const kinds[] = {&facts_question, &tables_question,
-                                              &allocators_question};
+                                              &allocators_question, &late_question};
 
 struct said {
     struct slice values[VALUES_KEPT];

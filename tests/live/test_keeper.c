@@ -129,7 +129,7 @@ static void check_late_start(struct node *n)
     assert_int_equal(query_end(a.query, QUESTION_THREADS, &err), 0);
     node_expect(n, KEEPERS, "0");
     ask(&a, QUESTION_WHO);
-    ask(&a, QUESTION_LATE);
+    ask(&a, QUESTION_THREADS);
     ask(&a, QUESTION_NODE);
     await_answers(&a, 5);
     assert_int_equal(a.values, 5);
@@ -149,7 +149,7 @@ static void check_no_start(struct node *n)
     open_asked(&a, n, OPEN_MS);
     node_expect(n, "[sys:suspend(S) || S <- [rex, net_kernel]].", "[ok,ok]");
     ask(&a, QUESTION_WHO);
-    ask(&a, QUESTION_LATE);
+    ask(&a, QUESTION_THREADS);
     ask(&a, QUESTION_SYSTEM);
     ask(&a, QUESTION_SCAN); /* with this argument none that is asked natively */
     await_answers(&a, 4);

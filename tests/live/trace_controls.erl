@@ -259,7 +259,8 @@ ours({Node, _}, K) ->
 late(_, _) ->
     {Node, _} = Target = queries:start_target(get(root), ["+S", "3:3"]),
     K = connect(Node),
-    [load(K, Name) || Name <- [late, trace]],
+    load(K, trace),
+    queries:load(K, late, <<"{[late_schedulers], fun([], #{late_schedulers := Late}) -> Late(50) end}.">>),
     Shared = "Shared = fun F(0) -> []; F(N) -> Part = F(N - 1), [Part | Part] end,"
              "Took = fun(N) -> {A, B} = {Shared(N), Shared(N)}, Start = erlang:monotonic_time(millisecond),"
              "  true = A == B, erlang:monotonic_time(millisecond) - Start end,",

@@ -493,7 +493,7 @@ refused({Node, _}, K) ->
 %% Ours that wait hold what they read, and no areas that were set aside for more; where the machine
 %% had them take many messages at once, those of them until the next collection.
 memory({Node, _}, K) ->
-    [load(K, Query) || Query <- [scan, late, process, functions, preflight, who, armed]],
+    [load(K, Query) || Query <- [scan, process, functions, preflight, who, armed]],
     some(fun() ->
         _ = armed(K, 7, asked([pattern([{lists, nth, 2}], [])], #{time => 60000})),
         [begin ask(K, N, who, [], 20000), tell(K, {credit, 7, 1, 1}) end || N <- lists:seq(1, 500)],

@@ -69,12 +69,6 @@ struct builder *growth_tables_args(void)
     return cut_args(call_plain("ets", "all"), "[[1001]]");
 }
 
-struct builder *growth_messages_args(void)
-{
-    const struct args_call inner[] = {call_plain("erlang", "self"), hand_on("[[messages]]")};
-    return args_of_calls("erlang", "process_info", 2, inner, ARRAY_LEN(inner));
-}
-
 /* [{'$1', [{'>', '$1', {const, Than}}], ['$1']}] */
 struct builder *growth_later_args(const char *function, struct builder *than)
 {

@@ -19,7 +19,6 @@ struct builder *growth_modules_args(void);        /* how many are loaded */
 struct builder *growth_newest_modules_args(void); /* names, the newest first: GROWTH_EXAMPLES */
 struct builder *growth_newest_port_args(void);    /* or 0 */
 struct builder *growth_tables_args(void);         /* GROWTH_TABLES + 1 at most */
-struct builder *growth_messages_args(void);       /* of the asking process: {messages, List} */
 /* What erlang:Function() lists and is larger: spawned or opened later. GROWTH_LATER at most; `than`
  * is freed. */
 struct builder *growth_later_args(const char *function, struct builder *than);

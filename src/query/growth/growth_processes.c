@@ -317,7 +317,7 @@ bool growth_ask_ends(void *own, struct run_calls *calls)
     for (size_t i = 0; i < g->n_children; i++)
         run_add(calls, "erlang", "monitor", growth_monitor_args(g->node.name, &g->children[i]));
     run_add_text(calls, "erlang", "delay_trap", ENDS_MS_TEXT);
-    run_add(calls, "lists", "foldl", growth_messages_args());
+    run_add(calls, "lists", "foldl", args_of_messages());
     calls->waited_us = ENDS_MS * 1000.0;
     return true;
 }

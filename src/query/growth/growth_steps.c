@@ -100,7 +100,7 @@ static bool ask_bytes(void *own, struct run_calls *calls)
     run_add_text(calls, "erlang", "memory", "[ets]");
     run_add_text(calls, "erlang", "system_info", "[schedulers]");
     run_add_text(calls, "erlang", "delay_trap", FIXED_MS_TEXT);
-    run_add(calls, "lists", "foldl", growth_messages_args());
+    run_add(calls, "lists", "foldl", args_of_messages());
     calls->waited_us = (FIXED_MS + LATE_MS) * 1000.0;
     return true;
 }

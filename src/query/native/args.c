@@ -111,3 +111,10 @@ struct builder *args_of_calls(const char *module, const char *function, unsigned
     build_nil(b);
     return b;
 }
+
+struct builder *args_of_messages(void)
+{
+    static const struct args_call inner[] = {{"erlang", "self", 0, "[]", NULL},
+                                             {"erlang", "hd", 1, "[[messages]]", NULL}};
+    return args_of_calls("erlang", "process_info", 2, inner, 2);
+}

@@ -34,5 +34,7 @@ struct args_call args_fun_call(const char *module, const char *function, unsigne
  * erlang:apply/2, Inner, Arguments], [fun lists:zipwith/3, fun Module:Function/Arity]. */
 struct builder *args_of_calls(const char *module, const char *function, unsigned arity,
                               const struct args_call *inner, size_t n);
+/* The same of process_info/2 that says which messages the asking process has: {messages, List}. */
+struct builder *args_of_messages(void);
 
 #endif

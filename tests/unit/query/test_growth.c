@@ -396,7 +396,7 @@ TEST(test_calls)
                              growth_newest_modules_args(),
                              growth_newest_port_args(),
                              growth_tables_args(),
-                             growth_messages_args(),
+                             args_of_messages(),
                              growth_later_args("processes", than),
                              growth_socket_owners_args(),
                              growth_links_args(NODE, pids, 2),
