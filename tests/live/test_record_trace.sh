@@ -138,6 +138,18 @@ counts_calls_too_and_has_values_when_asked_for() {
         [ "$(sql "SELECT value FROM meta WHERE key = 'values'")" = 1 ]
 }
 
+# Each has a trace session there, and neither is what the other has left.
+ends_clean_while_calls_are_counted() {
+    starts --trace 'record_load:served/2' --events 5 --trace-time 2m --calls record_load --window 20s --every 21s &&
+        wait_until 90 counts_calls || return 1
+    if order work && wait_until 90 trace_has_ended && counts_calls && stops &&
+        [ "$(sql 'SELECT min(clean) FROM trace')" = 1 ]; then return 0; fi
+    sql 'SELECT reason, ending FROM trace'
+    shows_the_log
+}
+counts_calls() { order audit && grep -q '{name,<' "$dir/left" && status_holds '.windows == 0'; }
+trace_has_ended() { [ "$(sql "SELECT count(*) FROM trace WHERE reason = 'events'")" -ge 1 ]; }
+
 # ends_while_silent COMMAND…: while the node does not run; the trace has its end all the same.
 ends_while_silent() {
     starts --trace 'record_load:served/2' --events 200 --trace-time 2m && order work || return 1
@@ -229,8 +241,9 @@ traces_once_nobody_else_is_there() {
 }
 
 command -v sqlite3 >/dev/null || skip_all "no sqlite3 here"
-differ counts_calls_too_and_has_values_when_asked_for counts_once_nobody_else_is_there \
-    traces_once_nobody_else_is_there
+since 27 ends_clean_while_calls_are_counted
+differ counts_calls_too_and_has_values_when_asked_for ends_clean_while_calls_are_counted \
+    counts_once_nobody_else_is_there traces_once_nobody_else_is_there
 same has_all_calls_and_no_values is_whole_when_killed ends_without_a_proof
 once has_shapes_when_redacted goes_on_when_the_trace_has_ended tells_what_is_not_traced_and_goes_on \
     is_told_by_the_name_of_its_node

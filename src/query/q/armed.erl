@@ -1,5 +1,6 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
-%% All that is armed on the node, by anyone. Arg: #{most => N}; value: docs/tracing.md.
+%% All that is armed on the node, by anyone, or what tracing in one session may leave there. Arg:
+%% #{most => N}, with `session => NameBin` for the latter; value: docs/tracing.md.
 %%
 %% It only reads, and is quick when nothing is armed: one native sweep over all functions and one
 %% over all processes for the node's single space, and again for each session of OTP 27 and later,
@@ -114,12 +115,14 @@ IsBeamtop = fun IsBeamtop(Pids, Steps) ->
 end,
 
 {[k, otp, own, mine, keepers, holder_of, print, id, apps],
- fun(#{most := Most}, #{k := Keeper, own := OwnOf, mine := MineOf, keepers := KeepersOf, otp := Otp,
-                        holder_of := HolderOf, print := Print, id := IdOf, apps := AppsOf}) ->
+ fun(#{most := Most} = Arg, #{k := Keeper, own := OwnOf, mine := MineOf, keepers := KeepersOf,
+                              otp := Otp, holder_of := HolderOf, print := Print, id := IdOf,
+                              apps := AppsOf}) ->
     %% Asked after each trace, on nodes whose schedulers may all be busy; it is short.
     process_flag(priority, high),
     Word = erlang:system_info(trace_control_word),
-    Open = case Otp >= 27 of true -> Sessions(); false -> [] end,
+    Only = maps:get(session, Arg, all),
+    Open = [S || Otp >= 27, {_, Name} = S <- Sessions(), Only =:= all orelse Only =:= Name],
     Spaces = [{legacy, <<>>} | Open],
     Own = OwnOf(Keeper),
     Mine = MineOf(Keeper),
@@ -171,7 +174,7 @@ end,
             || {Who, What} <- [Profile]],
     %% What seq_trace:get_system_tracer/0 says, whose module need not be loaded.
     System = case erlang:system_info(sequential_tracer) of
-        {sequential_tracer, Set} when Set =/= false -> Set;
+        {sequential_tracer, Set} when Set =/= false, Only =/= <<"beamtop_calls">> -> Set;
         _ -> undefined
     end,
     %% A process of ours that stands while a trace does is the tracer of something.

@@ -232,6 +232,7 @@ static void free_calls(struct session *base)
 }
 
 const struct session_kind calls_kind = {.question = QUESTION_CALLS,
+                                        .session = "beamtop_calls",
                                         .cost = CALLS_COST,
                                         .proceed = next_window,
                                         .close = close_calls,

@@ -152,12 +152,14 @@ void session_step(struct session *s, enum session_phase phase, enum question que
         session_changed(s);
 }
 
-static struct builder *armed_arg(void)
+static struct builder *armed_arg(const struct session *s)
 {
     struct builder *b = builder_new();
-    build_map(b, 1);
+    build_map(b, 2);
     build_atom(b, "most");
     build_int(b, MOST_ARMED);
+    build_atom(b, "session");
+    build_binary(b, s->kind->session, strlen(s->kind->session));
     return b;
 }
 
@@ -176,7 +178,7 @@ static void on_baseline(void *arg, const struct answer *answer)
 void session_baseline(struct session *s, enum session_phase phase, void (*next)(struct session *s))
 {
     s->next = next;
-    session_step(s, phase, QUESTION_ARMED, armed_arg(), ARMED_MS, on_baseline);
+    session_step(s, phase, QUESTION_ARMED, armed_arg(s), ARMED_MS, on_baseline);
 }
 
 void session_estimated(struct session *s, bool expensive)
@@ -263,7 +265,8 @@ static void verify_again(struct session *s)
 {
     struct error err = {0};
     s->asked_ns = session_now(s);
-    s->verify_asked = session_ask(s, QUESTION_ARMED, armed_arg(), ARMED_MS, on_verified, &err) == 0;
+    s->verify_asked =
+        session_ask(s, QUESTION_ARMED, armed_arg(s), ARMED_MS, on_verified, &err) == 0;
     if (s->verify_asked)
         return;
     not_verified(s, &err);

@@ -14,6 +14,7 @@
 /* What a kind does on its own. All may assume that the session has not ended. */
 struct session_kind {
     enum question question; /* whose process on the node is addressed */
+    const char *session;    /* the name of the trace session that it makes there (OTP 27) */
     bool control_word;      /* it sets the trace control word */
     const char *cost;       /* what the share of its estimate is of */
     /* What ended it, where that was the node (ERR_TARGET) or the connection (ERR_LOST). NULL: those

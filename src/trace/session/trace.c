@@ -262,6 +262,7 @@ static void trace_broke_off(const struct session *s, struct error *err)
 }
 
 static const struct session_kind trace_kind = {.question = QUESTION_TRACE,
+                                               .session = "beamtop",
                                                .cost = TRACE_COST,
                                                .broken_off = trace_broke_off,
                                                .control_word = true,

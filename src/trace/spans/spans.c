@@ -295,6 +295,7 @@ static void spans_broke_off(const struct session *s, struct error *err)
 }
 
 static const struct session_kind spans_kind = {.question = QUESTION_SPANS,
+                                               .session = "beamtop",
                                                .cost = SPANS_COST,
                                                .broken_off = spans_broke_off,
                                                .control_word = true,
