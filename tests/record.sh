@@ -9,3 +9,12 @@ record_number() { record_of status --format json 2>/dev/null | sed -n 's/.*"'"$1
 
 # record_has KEY N: the only one has that many.
 record_has() { [ "$(record_number "$1")" -ge "$2" ] 2>/dev/null; }
+
+# until_recorded PID KEY N: the only one, of that process, has that many; fails when it ends before, for
+# which it has said why.
+until_recorded() {
+    until record_has "$2" "$3"; do
+        is_running "$1" || return 1
+        sleep 0.05
+    done
+}

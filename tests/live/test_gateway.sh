@@ -111,11 +111,12 @@ five='
 is_recorded() {
     rm -f "$work/gateway"
     record_of "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" -o "$work/gateway" --interval 1 \
-        --budget 100 --for 300s --calls all --window 2s --every 4s >"$work/recorder" 2>&1 &
+        --budget 100 --for 600s --calls all --window 2s --every 4s >"$work/recorder" 2>&1 &
     recorder=$!
-    wait_until 240 record_has windows 4
-    record_of stop >/dev/null
-    wait "$recorder" || { cat "$work/recorder"; return 1; }
+    if ! until_recorded "$recorder" windows 4 || ! record_of stop >/dev/null || ! wait "$recorder"; then
+        cat "$work/recorder"
+        return 1
+    fi
     "$beamtop" report "$work/gateway" --format json >"$work/report"
 }
 

@@ -20,14 +20,14 @@ sessions='sync-1 sync-2 debug async-1 async-2 async-calls healthy'
 is_started() { "$demo" start -gateway scenario "$1" +S 16:16 >"$work/env" && . "$work/env"; }
 is_stopped() { "$demo" stop; }
 
-# records LABEL WHAT N [OPTION…]: until there are N of these, as a status counts them.
+# records LABEL WHAT N [OPTION…]: until there are N of these.
 records() {
     label=$1 what=$2 n=$3
     shift 3
     record_of "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" --timeout 60 -o "$work/$label" \
-        --budget 100 --for 300s --label "$label" "$@" &
+        --budget 100 --for 600s --label "$label" "$@" &
     recorder=$!
-    wait_until 240 record_has "$what" "$n"
+    until_recorded "$recorder" "$what" "$n" || return 1
     record_of stop
     wait "$recorder"
 }
