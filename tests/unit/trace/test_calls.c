@@ -440,6 +440,8 @@ TEST(test_failures)
     prepare(w, SAMPLED);
     played_error(&w->p, QUESTION_CALLS, ERR_TIMEOUT);
     played_answer(&w->p, QUESTION_CALLS, "closed");
+    assert_non_null(
+        strstr(played_last(&w->p, QUESTION_ARMED)->text, "session => <<\"beamtop_calls\">>"));
     played_answer(&w->p, QUESTION_ARMED,
                   "{armed,1,0,[{<<\"beamtop_calls\">>,true}],{3,[]},{0,[]},[],0,<<>>,0}");
     assert_int_equal(phase(w), SESSION_VERIFYING);
