@@ -114,7 +114,12 @@ static void fail_answer(struct header *h, const struct native_answer *why)
     send_answer(h, NULL, &err);
 }
 
-/* Since each was first seen. */
+static bool is_own_counter(const struct header *h, const struct counter *c)
+{
+    return strcmp(c->node, conn_own_node(h->conn)) == 0;
+}
+
+/* Since each was first seen, and of our keeper since its start, which the connection saw. */
 static int64_t own_reductions(const struct header *h)
 {
     int64_t sum = h->gone_reductions;
@@ -190,13 +195,6 @@ static void adopt_flag(struct header *h)
 {
     if (!h->flag_is_adopted)
         h->flag_is_adopted = query_adopt(h->query, native_pid(h->native, PART_FLAG));
-}
-
-void header_adopt(struct header *h)
-{
-    adopt_flag(h);
-    (void)query_adopt(h->query, native_pid(h->native, PART_WAITS));
-    (void)query_adopt(h->query, native_pid(h->native, PART_RESIDENT));
 }
 
 static void limit_waits(struct header *h)
@@ -283,11 +281,6 @@ static void keep_value(struct buf *out, struct slice value)
     buf_put(out, value.s, value.len);
 }
 
-static bool is_own_counter(const struct header *h, const struct counter *c)
-{
-    return strcmp(c->node, conn_own_node(h->conn)) == 0;
-}
-
 /* Of another beamtop that is gone the counter is gone, too, and nothing says which: those of others
  * are asked for again. */
 static bool forget_others(struct header *h)
@@ -364,6 +357,15 @@ static void look_for_keepers(struct header *h, struct slice nodes)
             ask_keeper(h, node);
 }
 
+/* Before the next counts, which its start is in. */
+void header_adopt(struct header *h)
+{
+    adopt_flag(h);
+    (void)query_adopt(h->query, native_pid(h->native, PART_WAITS));
+    (void)query_adopt(h->query, native_pid(h->native, PART_RESIDENT));
+    ask_keeper(h, slice_of(conn_own_node(h->conn)));
+}
+
 /* In the order in which make_counts() lists them. */
 static void take_counters(struct header *h, const int64_t *values)
 {
@@ -374,7 +376,7 @@ static void take_counters(struct header *h, const int64_t *values)
             continue;
         c->last = values[n++];
         if (!c->read)
-            c->first = c->last;
+            c->first = is_own_counter(h, c) ? 0 : c->last;
         c->read = true;
     }
 }

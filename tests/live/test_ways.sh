@@ -43,6 +43,15 @@ same_rows() {
 by_queue() { one_of 5 same_rows --sort message_queue_len; }
 by_queue_upwards() { one_of 5 same_rows --sort message_queue_len --reverse; }
 
+# On a node that stands still hardly anybody else works, also while the keeper starts. What is under way
+# at a tick belongs to the next.
+own_work_is_reported() { one_of 5 most_work_is_own; }
+most_work_is_own() {
+    patient asks_top --columns "$items,links" || { cat "$work/err"; return 1; }
+    jq -se '.[0].system | .own_reductions_per_s > 0.7 * .reductions_per_s' "$work/out" >/dev/null ||
+        { jq -cs '.[0].system' "$work/out"; return 1; }
+}
+
 # Who passes it, and who they are.
 by_filter() {
     for filter in 'app=kernel' 'sup' 'erlang:apply' 'fn=gen_server:loop' 'name=^rex$' 'nothing'; do
@@ -65,5 +74,5 @@ counts_own() {
         | length) >= 2' "$work/out" >/dev/null || { jq -cs '.[-1].scan' "$work/out"; return 1; }
 }
 
-differ by_queue by_queue_upwards by_filter beamtops_own_are_told
+differ by_queue by_queue_upwards by_filter beamtops_own_are_told own_work_is_reported
 run_on_releases
