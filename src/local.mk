@@ -108,6 +108,7 @@ include src/query/facts/local.mk
 include src/query/stepped/local.mk
 include src/query/tables/local.mk
 include src/query/growth/local.mk
+include src/query/ports/local.mk
 include src/query/process/local.mk
 include src/query/waits/local.mk
 include src/query/who/local.mk

@@ -40,7 +40,7 @@ UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/un
 	tests/unit/local/test_jit tests/unit/local/test_records tests/unit/local/test_resident
 UNIT_QUERY = tests/unit/query/test_allocators tests/unit/query/test_apps \
 	tests/unit/query/test_facts tests/unit/query/test_growth tests/unit/query/test_header \
-	tests/unit/query/test_late tests/unit/query/test_leaders tests/unit/query/test_node tests/unit/query/test_price tests/unit/query/test_process \
+	tests/unit/query/test_late tests/unit/query/test_leaders tests/unit/query/test_node tests/unit/query/test_ports tests/unit/query/test_price tests/unit/query/test_process \
 	tests/unit/query/test_scan tests/unit/query/test_tables tests/unit/query/test_waits \
 	tests/unit/query/test_who
 UNIT_MODEL = tests/unit/model/spans/test_ends tests/unit/model/spans/test_join \
@@ -252,7 +252,7 @@ LONG_TESTS = tests/live/test_spans.sh tests/live/test_sample.sh tests/live/test_
 LIVE_TESTS = $(LIVE_LINK) $(LIVE_BINARIES) tests/live/test_calls.sh tests/live/test_closed.sh \
 	tests/live/test_completion.sh tests/live/test_cpus.sh tests/live/test_demo.sh tests/live/test_examples.sh \
 	tests/live/test_findings.sh tests/live/test_gateway.sh tests/live/test_healthy.sh tests/live/test_heaps.sh \
-	tests/live/test_late.sh tests/live/test_modules.sh tests/live/test_names.sh tests/live/test_output.sh \
+	tests/live/test_late.sh tests/live/test_modules.sh tests/live/test_names.sh tests/live/test_output.sh tests/live/test_ports.sh \
 	tests/live/test_large.sh \
 	tests/live/test_perf_map.sh tests/live/test_preflights.sh tests/live/test_queries.sh tests/live/test_report.sh \
 	tests/live/test_select.sh tests/live/test_sharing.sh tests/live/test_stall.sh tests/live/test_tables.sh \

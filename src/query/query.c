@@ -23,6 +23,7 @@
 #include "query/native/price.h"
 #include "query/late/late.h"
 #include "query/leaders/leaders.h"
+#include "query/ports/ports.h"
 #include "query/process/process.h"
 #include "query/growth/growth.h"
 #include "query/scan/scan.h"
@@ -321,8 +322,8 @@ bool query_is_own(const struct query *q, const struct etf_pid *pid)
 }
 
 /* Those that are one run each. */
-static const struct stepped *const stepped[] = {&facts_question, &tables_question,
-                                                &allocators_question, &late_question};
+static const struct stepped *const stepped[] = {
+    &facts_question, &tables_question, &allocators_question, &late_question, &ports_question};
 
 /* ---- native answers */
 

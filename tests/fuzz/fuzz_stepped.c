@@ -10,13 +10,14 @@
 #include "query/facts/facts.h"
 #include "query/late/late.h"
 #include "query/native/values.h"
+#include "query/ports/ports.h"
 #include "query/tables/tables.h"
 
 #define VALUES_KEPT 64
 #define TIMES 4 /* that a step is asked again */
 
-static const struct stepped *const kinds[] = {&facts_question, &tables_question,
-                                              &allocators_question, &late_question};
+static const struct stepped *const kinds[] = {
+    &facts_question, &tables_question, &allocators_question, &late_question, &ports_question};
 
 struct said {
     struct slice values[VALUES_KEPT];

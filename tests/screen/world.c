@@ -436,6 +436,36 @@ static void give_apps(struct model *m, int tick)
     give(m, QUESTION_APPS, &t);
 }
 
+static void give_ports(struct model *m, int tick)
+{
+#define NOT "undefined"
+    struct buf t;
+    buf_init(&t, 0);
+    buf_printf(
+        &t,
+        "{ports,%" PRId64 ",[{<<\"#Port<0.41>\">>,<<\"port\">>,<<\"tcp\">>," NOT ",<0.41.0>,"
+        "rabbit_writer,rabbit,<<\"10.0.0.5:5672\">>,<<\"10.0.0.17:41022\">>,<<\"5672\">>,"
+        "<<\"10.0.0.17\">>,<<\"established\">>,1,0,true,%d,%d,%d,%d,195488,3,<0.42.0>,"
+        "{shop,'小売',1},%d," NOT "},"
+        "{<<\"#Port<0.9>\">>,<<\"port\">>,<<\"distribution\">>,<<\"mq2@host\">>,<0.43.0>," NOT
+        ",kernel,"
+        "<<\"10.0.0.5:9100\">>,<<\"10.0.0.6:40112\">>,<<\"9100\">>,<<\"10.0.0.6\">>,"
+        "<<\"established\">>,1,0,false,%d,1000,20,10,0,0," NOT "," NOT ",12," NOT "},"
+        "{<<\"#Socket<0.2006903245.2595880961.76853>\">>,<<\"socket\">>,<<\"tcp\">>," NOT
+        ",<0.42.0>,"
+        "{shop,init,1},shop,<<\"[fe80::1]:80\">>,<<\"[fe80::2]:50000\">>,<<\"80\">>,<<\"[fe80::2]"
+        "\">>,"
+        "<<\"close_wait\">>,1,1,false,900,4000,9,40," NOT ",0," NOT "," NOT ",86400000," NOT "},"
+        "{<<\"#Port<0.12>\">>,<<\"port\">>,<<\"program\">>,<<\"sh -c \\\"odd "
+        "\\e[5m\\n\\\"\">>,<0.44.0>,"
+        "os_runner,shop," NOT "," NOT "," NOT "," NOT "," NOT ",1,0,false,0,0," NOT "," NOT
+        ",0,0," NOT "," NOT "," NOT ",4711}],%s}",
+        (1000 + tick) * SECOND, 1000 * tick, 250000 * tick, 3 * tick, 50 * tick, 1500 + tick,
+        90000 * tick, tick > 2 ? "true" : "false");
+    give(m, QUESTION_PORTS, &t);
+#undef NOT
+}
+
 static void give_tables(struct model *m, int tick)
 {
     struct buf t;
@@ -684,6 +714,8 @@ void world_answer(struct model *m, enum world world, const struct want *want, in
         give_alloc(m);
     if (want->needs & NEED(APPS))
         give_apps(m, tick);
+    if (want->needs & NEED(PORTS))
+        give_ports(m, tick);
     if (want->needs & NEED(TABLES))
         give_tables(m, tick);
     if (want->needs & NEED(WAITS))

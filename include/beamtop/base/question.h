@@ -98,7 +98,11 @@ struct question_row {
     X(WAITS, waits, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,      \
       .what = "waits",                                                                             \
       .log = "current function of all processes; of those that wait in a call monitors and "       \
-             "stack, to find which waits for which")
+             "stack, to find which waits for which")                                               \
+    X(PORTS, ports, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,      \
+      .what = "ports",                                                                             \
+      .log = "listed ports and sockets, their counters and queues; addresses and states of "       \
+             "those shown")
 
 #define QUESTION_ANSWERS(X) QUESTION_DETAILS(X) QUESTION_LISTS(X)
 

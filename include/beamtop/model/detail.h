@@ -199,6 +199,18 @@ struct tables_row {
     double memory_age_s, memory_per_s, objects_per_s;
 };
 
+/* A port, or a socket of the module `socket`. */
+struct ports_row {
+    struct slice id, backend, kind, name; /* name: driver, command, node */
+    struct slice owner_name, application, sender_name;
+    struct slice local, remote, local_port, remote_host, state;
+    struct etf_pid owner, sender; /* sender: one of those that wait in a send to it */
+    bool has_owner, has_sender, busy;
+    int64_t ports, close_wait, received_bytes, sent_bytes, received_packets, sent_packets;
+    int64_t queue_bytes, senders, idle_us, os_pid;
+    double received_bytes_per_s, sent_bytes_per_s, received_packets_per_s, sent_packets_per_s;
+};
+
 /* An answer that is one table. */
 struct table_detail {
     uint64_t mono_ns;

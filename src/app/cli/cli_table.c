@@ -273,6 +273,8 @@ const struct cli_command cli_commands[] = {
      FOR_BATCH | FOR_TICKS | FOR_TABLE, ROWS, 1, 1, COMMANDS_NODE, command_table},
     {"tables", "NODE", "memory, objects, growth and owners of ETS tables",
      FOR_BATCH | FOR_TICKS | FOR_TABLE, ROWS, 1, 1, COMMANDS_NODE, command_table},
+    {"ports", "NODE", "ports and sockets: owners, addresses, states, bytes and queues",
+     FOR_BATCH | FOR_TICKS | FOR_TABLE, ROWS, 1, 1, COMMANDS_NODE, command_table},
     {"waits", "NODE", "which process waits for which: bottlenecks, chains of calls, deadlocks",
      FOR_BATCH | FOR_TICKS | FOR_TABLE, ROWS, 1, 1, COMMANDS_NODE, command_table},
     {"heapsample", "NODE", "heaps, stack, binaries and message queue of the largest processes",

@@ -145,6 +145,15 @@ static const struct answer_row {
      "{<<\"rest of <0.41.0>\">>, undefined, <0.41.0>, shop_cart, shop, 30, 600, {older, 9000, "
      "1500}, undefined, undefined, undefined, false, false, false, false, undefined, undefined}], "
      "true}"},
+    {"ports", ANSWER_PORTS,
+     "{ports, 1000000000, [{<<\"#Port<0.6>\">>, <<\"port\">>, <<\"tcp\">>, undefined, <0.41.0>, "
+     "shop, "
+     "shop, <<\"127.0.0.1:80\">>, <<\"10.0.0.7:5500\">>, <<\"80\">>, <<\"10.0.0.7\">>, "
+     "<<\"close_wait\">>, 1, 1, true, 1000, 2000, 10, 20, 195488, 3, <0.42.0>, {shop_api,init,1}, "
+     "1500, undefined}, {<<\"#Port<0.7>\">>, <<\"port\">>, <<\"program\">>, <<\"sleep 1\">>, "
+     "undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, 1, "
+     "0, "
+     "false, 0, 0, undefined, undefined, 0, 0, undefined, undefined, undefined, 4711}], false}"},
     {"waits", ANSWER_WAITS,
      "{waits, 1000000000, [{<0.41.0>, shop_cart, undefined, {shop_cart,init,1}, call, <0.42.1>, "
      "undefined, undefined, 1, {gen,do_call,4}, {shop_cart,add,2}, waiting, 3, 900, true, false},"

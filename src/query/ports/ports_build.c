@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The answer. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/etf/print.h"
+#include "ports_internal.h"
+#include "query/native/values.h"
+#include "query/who/who.h"
+#include "query/who/who_terms.h"
+
+static void build_text(struct builder *b, const char *text)
+{
+    if (text)
+        build_binary(b, text, strlen(text));
+    else
+        build_atom(b, "undefined");
+}
+
+static void build_count(struct builder *b, int64_t n)
+{
+    if (n >= 0)
+        build_int(b, n);
+    else
+        build_atom(b, "undefined");
+}
+
+/* The node at the other end; empty: it connects no nodes. */
+static struct slice find_peer(const struct ports_read *r, const struct port *p)
+{
+    return p->link > 0 ? who_atom_of(r->nodes[p->link - 1]) : (struct slice){0};
+}
+
+static void build_id(struct builder *b, const struct port *p)
+{
+    struct buf text;
+    buf_init(&text, 0);
+    if (p->is_socket) {
+        buf_puts(&text, "#Socket<0");
+        for (uint32_t i = p->ref.n; i > 0; i--)
+            buf_printf(&text, ".%" PRIu32, p->ref.words[i - 1]);
+        buf_puts(&text, ">");
+    } else {
+        print_term(&text, (const uint8_t *)p->term.s, p->term.len, &(struct print_limits){0});
+    }
+    build_binary(b, text.data, text.len);
+    buf_clear(&text);
+}
+
+static const char *word_of_kind(const struct port *p)
+{
+    static const char *const words[] = {
+        [PORT_UNREAD] = "driver",   [PORT_TCP] = "tcp",       [PORT_UDP] = "udp",
+        [PORT_SCTP] = "sctp",       [PORT_DRIVER] = "driver", [PORT_DESCRIPTOR] = "fd",
+        [PORT_PROGRAM] = "program", [PORT_RAW] = "raw",
+    };
+    return p->is_local ? "local" : words[p->kind];
+}
+
+static void build_name(struct builder *b, const struct port *p, struct slice peer)
+{
+    const bool is_inet = p->kind == PORT_TCP || p->kind == PORT_UDP || p->kind == PORT_SCTP;
+    if (peer.len > 0)
+        build_binary(b, peer.s, peer.len);
+    else
+        build_text(b, is_inet ? NULL : p->name);
+}
+
+static void build_known_pid(struct builder *b, const struct ports_read *r, bool known,
+                            const struct etf_pid *pid)
+{
+    if (known)
+        build_pid(b, r->node, pid);
+    else
+        build_atom(b, "undefined");
+}
+
+/* Its name, label, or what it was started with. */
+static void build_process_name(struct builder *b, const struct who_entry *entry)
+{
+    struct slice name = who_shown_name(entry);
+    if (name.len == 0 && entry)
+        name = who_term_is(entry->call, "undefined") ? entry->mfa : entry->call;
+    values_build_known(b, name);
+}
+
+static const struct who_entry *find_entry(const struct stepped_who *who, bool known,
+                                          const struct etf_pid *pid)
+{
+    return known ? who->find(who->arg, pid) : NULL;
+}
+
+/* The end of an address; a path has none. */
+static void build_remote_host(struct builder *b, const struct port *p)
+{
+    const char *colon = p->remote && !p->is_local ? strrchr(p->remote, ':') : NULL;
+    if (colon)
+        build_binary(b, p->remote, (size_t)(colon - p->remote));
+    else
+        build_atom(b, "undefined");
+}
+
+static void build_local_port(struct builder *b, const struct port *p)
+{
+    const char *colon = p->local && !p->is_local ? strrchr(p->local, ':') : NULL;
+    build_text(b, colon ? colon + 1 : NULL);
+}
+
+/* ---- rows, in the order of ports_fields */
+
+#define PORTS_COLUMNS 25
+
+static void build_numbers(struct builder *b, const struct port *p)
+{
+    build_count(b, p->numbers.received_bytes);
+    build_count(b, p->numbers.sent_bytes);
+    build_count(b, p->numbers.received_packets);
+    build_count(b, p->numbers.sent_packets);
+    build_count(b, p->numbers.queue_bytes);
+}
+
+static void build_row(struct builder *b, const struct ports_read *r, const struct port *p,
+                      const struct stepped_who *who)
+{
+    const struct slice peer = find_peer(r, p);
+    const struct who_entry *owner = find_entry(who, p->has_owner, &p->owner);
+    const char *state = p->kernel ? p->kernel : p->state;
+    build_tuple(b, PORTS_COLUMNS);
+    build_id(b, p);
+    build_text(b, p->is_socket ? "socket" : "port");
+    build_text(b, peer.len > 0 ? "distribution" : word_of_kind(p));
+    build_name(b, p, peer);
+    build_known_pid(b, r, p->has_owner, &p->owner);
+    build_process_name(b, owner);
+    values_build_known(b, owner ? owner->application : (struct slice){0});
+    build_text(b, p->local);
+    build_text(b, p->remote);
+    build_local_port(b, p);
+    build_remote_host(b, p);
+    build_text(b, state);
+    build_int(b, 1);
+    build_int(b, state && strcmp(state, "close_wait") == 0);
+    build_bool(b, p->is_busy);
+    build_numbers(b, p);
+    build_count(b, p->writers);
+    build_known_pid(b, r, p->has_sender, &p->sender);
+    build_process_name(b, find_entry(who, p->has_sender, &p->sender));
+    build_count(b, p->idle_ms < 0 ? -1 : p->idle_ms * 1000);
+    build_count(b, p->os_pid);
+}
+
+void ports_build(struct builder *b, void *read, int64_t mono_ns, const struct stepped_who *who)
+{
+    const struct ports_read *r = read;
+    size_t shown = 0, all = 0;
+    for (size_t i = 0; i < r->n_rows; i++)
+        shown += !r->rows[i]->is_gone;
+    for (size_t i = 0; i < r->table.n_ports; i++)
+        all += !r->table.ports[i].is_gone;
+    for (size_t i = 0; i < r->table.n_sockets; i++)
+        all += !r->table.sockets[i].is_gone;
+    build_tuple(b, 4);
+    build_atom(b, "ports");
+    build_int(b, mono_ns);
+    build_list(b, shown);
+    for (size_t i = 0; i < r->n_rows; i++)
+        if (!r->rows[i]->is_gone)
+            build_row(b, r, r->rows[i], who);
+    build_nil(b);
+    build_bool(b, r->is_cut || !r->has_round || shown < all);
+}
