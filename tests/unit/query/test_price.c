@@ -64,7 +64,7 @@ TEST(test_is_bounded)
     static const struct {
         enum question question;
         double times;
-    } rows[] = {{QUESTION_SCAN, 4}, {QUESTION_ALLOC, 3}, {QUESTION_ROWS, 5.5}};
+    } rows[] = {{QUESTION_SCAN, 4}, {QUESTION_ROWS, 5.5}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct price p;
         price_init(&p, PER_SECOND, PLAIN);
@@ -88,7 +88,7 @@ TEST(test_busy)
     static const struct {
         enum question question;
         double quiet; /* measured, in plain prices */
-    } rows[] = {{QUESTION_SCAN, 3}, {QUESTION_ALLOC, 2.2}};
+    } rows[] = {{QUESTION_SCAN, 3}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         for (int known = 0; known < 2; known++) {
             struct price p;
