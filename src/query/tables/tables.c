@@ -46,7 +46,7 @@ static void take_count(void *own, const struct slice *values, size_t n)
 }
 
 /* lists:sublist(ets:all(), TABLES_MOST + 1); abs/1 hands the number on. */
-static bool ask_list(void *own, struct run_calls *calls)
+static bool ask_ids(void *own, struct run_calls *calls)
 {
     static const struct args_call inner[] = {{"ets", "all", 0, "[]", NULL},
                                              {"erlang", "abs", 1, "[100001]", NULL}};
@@ -69,7 +69,7 @@ static void rank_tables(struct tables_read *t)
     t->is_ranked = true;
 }
 
-static void take_list(void *own, const struct slice *values, size_t n)
+static void take_ids(void *own, const struct slice *values, size_t n)
 {
     struct tables_read *t = own;
     if (!values || n != 1 || !ets_list_take(&t->list, values[0], &t->left_out))
@@ -340,7 +340,7 @@ static void take_details(void *own, const struct slice *values, size_t n)
 
 static const struct run_step steps[] = {
     {ask_count, take_count, 0, false},
-    {ask_list, take_list, LIST_MS, false},
+    {ask_ids, take_ids, LIST_MS, false},
     {ask_base, take_base, 0, true},
     {ask_sizes, take_sizes, 0, true},
     {ask_spread, take_spread, SPREAD_MS, false},

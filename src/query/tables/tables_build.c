@@ -52,7 +52,7 @@ static void build_bytes(struct builder *b, const struct tables_read *t, const st
         build_number(b, sum->is_least ? -1 : (int64_t)(t->now_ms - sum->oldest_ms));
 }
 
-static void build_text(struct builder *b, struct slice text)
+static void build_attribute(struct builder *b, struct slice text)
 {
     if (text.len > 0)
         build_binary(b, text.s, text.len);
@@ -130,9 +130,9 @@ static void build_one(struct builder *b, const struct tables_read *t, const stru
     values_build_known(b, table->name);
     build_owner(b, t, table, who);
     build_sizes(b, t, &sum);
-    build_text(b, table->type);
-    build_text(b, table->protection);
-    build_text(b, table->write);
+    build_attribute(b, table->type);
+    build_attribute(b, table->protection);
+    build_attribute(b, table->write);
     build_bool(b, table->read_concurrency);
     build_bool(b, table->is_spread);
     build_bool(b, table->compressed);
