@@ -34,7 +34,7 @@ static bool ask_all_ports(void *own, struct run_calls *calls)
 }
 
 /* [{Node, Port}]; a connection by TLS has a process, and its port is one like others. */
-static void take_links(struct ports_read *r, struct slice list)
+static void take_node_links(struct ports_read *r, struct slice list)
 {
     struct cursor c;
     struct slice link, parts[2];
@@ -65,7 +65,7 @@ static void take_all_ports(void *own, const struct slice *values, size_t n)
     if (!values)
         return;
     r->is_cut = r->is_cut || (values_enter_list(values[0], &c, &count) && count > PORTS_MOST);
-    take_links(r, values[1]);
+    take_node_links(r, values[1]);
     r->socket_is_loaded = who_term_is(values[2], "true");
     r->has_native_options = who_term_is(values[3], "true");
     r->has_round = r->has_round || !r->socket_is_loaded;
@@ -73,7 +73,7 @@ static void take_all_ports(void *own, const struct slice *values, size_t n)
 
 /* ---- all ports: what is cheap */
 
-static bool ask_sweep(void *own, struct run_calls *calls)
+static bool ask_port_sweep(void *own, struct run_calls *calls)
 {
     struct ports_read *r = own;
     for (r->n_out = 0; r->at < r->table.n_ports && r->n_out < SLICE; r->at++)
@@ -196,7 +196,7 @@ static void take_plain(void *own, const struct slice *values, size_t n)
 /* Of a large node those that lead by then are read after the others. */
 static const struct run_step ports_steps[] = {
     {ask_all_ports, take_all_ports, 0, false},
-    {ask_sweep, take_sweep, 0, true},
+    {ask_port_sweep, take_sweep, 0, true},
     {ports_ask_sockets, ports_take_sockets, WAITS_MS, true},
     {ask_port_names, take_port_names, 0, false},
     {ask_counts, take_counts, 0, false},

@@ -104,7 +104,7 @@ bool ports_ask_sockets(void *own, struct run_calls *calls)
     return asks;
 }
 
-static void go_on(struct ports_read *r, size_t count)
+static void go_on_socket(struct ports_read *r, size_t count)
 {
     r->slices--;
     r->sockets_from += SOCKET_SLICE;
@@ -139,7 +139,7 @@ void ports_take_sockets(void *own, const struct slice *values, size_t n)
     ports_take_each(r, reads[1], ports_take_socket);
     ports_take_each(r, reads[2], ports_take_local);
     ports_take_each(r, reads[3], ports_take_remote);
-    go_on(r, count);
+    go_on_socket(r, count);
 }
 
 /* ---- sockets of the answer: a few at a time, since one that was collected as garbage fails the
