@@ -104,7 +104,7 @@ void ports_take_kernel(void *own, const struct slice *values, size_t n)
 
 /* ---- whose names the answer has */
 
-static int order_pids(const void *a, const void *b)
+static int order_by_pid(const void *a, const void *b)
 {
     return scan_compare_pids(a, b);
 }
@@ -125,7 +125,7 @@ size_t ports_whom(void *read, struct etf_pid *out)
         n = add_named(out, n, r->rows[i]->has_sender, &r->rows[i]->sender);
     for (size_t i = 0; i < r->n_rows; i++)
         n = add_named(out, n, r->rows[i]->has_owner, &r->rows[i]->owner);
-    qsort(out, n, sizeof *out, order_pids);
+    qsort(out, n, sizeof *out, order_by_pid);
     for (size_t i = 0; i < n; i++)
         if (kept == 0 || scan_compare_pids(&out[kept - 1], &out[i]) != 0)
             out[kept++] = out[i];

@@ -51,7 +51,7 @@ static size_t choose_named(const struct waits_ask *a, struct etf_pid *out)
     return n;
 }
 
-static void on_run(void *own, const struct error *err)
+static void on_looked(void *own, const struct error *err)
 {
     struct waits_ask *a = own;
     struct error ignored = {0}; /* then names are those that are known */
@@ -92,7 +92,7 @@ static int ask_waits(void *own, unsigned deadline_ms, struct error *err)
     waits_begin(a, conn_peer_node(a->conn), now_ms + deadline_ms / 2);
     take_seen(a);
     const int rc =
-        run_begin(a->run, waits_steps, waits_steps_count, now_ms + deadline_ms, on_run, a, err);
+        run_begin(a->run, waits_steps, waits_steps_count, now_ms + deadline_ms, on_looked, a, err);
     a->asking = rc == 0;
     return rc;
 }
