@@ -143,7 +143,7 @@ struct view_act {
 /* A key worth knowing, on the bottom row. */
 struct view_hint {
     enum action action;
-    const char *does; /* NULL ends a list */
+    const char *does; /* of ACTION_VIEW, the view's name; NULL ends a list */
 };
 
 /* Of lists whose columns can be chosen: what the pickers of order and columns hold. */
@@ -170,6 +170,7 @@ struct view_ops {
        is, and what to do. NULL: others set nothing here. */
     int (*of_others)(const struct model *model, uint64_t row, struct error *err);
     enum action shown_by; /* goes here too, beside `view`; 0: none does */
+    bool hinted;          /* its key stands in the last row, where there is room */
     bool no_processes;    /* neither its rows nor what it is opened on are processes */
     bool own_facts;       /* about this program, not the node: never stale */
     bool

@@ -186,6 +186,19 @@ static bool enter_part(struct waits_ask *a, const struct slice *values, struct c
     return ok;
 }
 
+typedef void take_fn(struct waits_ask *a, struct waiter *w, struct slice each);
+
+static void take_part(struct waits_ask *a, const struct slice *values, take_fn *take)
+{
+    struct cursor c;
+    struct slice each;
+    if (!enter_part(a, values, &c))
+        return;
+    for (size_t i = 0; i < a->n_out && cursor_raw(&c, &each); i++)
+        take(a, part_of(a, i), each);
+    (void)who_span_pass(&a->span);
+}
+
 /* ---- how they wait */
 
 static bool ask_looks(void *own, struct run_calls *calls)
@@ -197,19 +210,17 @@ static bool ask_looks(void *own, struct run_calls *calls)
     return ask_part(a, calls, "lists", "foldl", waits_looks);
 }
 
+static void take_look(struct waits_ask *a, struct waiter *w, struct slice each)
+{
+    struct wait_look look;
+    if (waits_read_look(each, a->node, &look))
+        waits_table_take(&a->table, w, &look);
+}
+
 static void take_looks(void *own, const struct slice *values, size_t n)
 {
-    struct waits_ask *a = own;
-    struct cursor c;
-    struct slice each;
-    struct wait_look look;
     (void)n;
-    if (!enter_part(a, values, &c))
-        return;
-    for (size_t i = 0; i < a->n_out && cursor_raw(&c, &each); i++)
-        if (waits_read_look(each, a->node, &look))
-            waits_table_take(&a->table, part_of(a, i), &look);
-    (void)who_span_pass(&a->span);
+    take_part(own, values, take_look);
 }
 
 static bool needs_links(const struct waits_ask *a, const struct waiter *w)
@@ -228,20 +239,16 @@ static bool ask_linked(void *own, struct run_calls *calls)
     return ask_part(a, calls, "lists", "foldl", waits_links);
 }
 
+static void take_link(struct waits_ask *a, struct waiter *w, struct slice each)
+{
+    waits_read_links(each, a->node, &w->look);
+    w->look.target.name = waits_table_keep(&a->table, w->look.target.name);
+}
+
 static void take_linked(void *own, const struct slice *values, size_t n)
 {
-    struct waits_ask *a = own;
-    struct cursor c;
-    struct slice each;
     (void)n;
-    if (!enter_part(a, values, &c))
-        return;
-    for (size_t i = 0; i < a->n_out && cursor_raw(&c, &each); i++) {
-        struct wait_target *target = &part_of(a, i)->look.target;
-        waits_read_links(each, a->node, &part_of(a, i)->look);
-        target->name = waits_table_keep(&a->table, target->name);
-    }
-    (void)who_span_pass(&a->span);
+    take_part(own, values, take_link);
 }
 
 /* ---- who has those names */
@@ -274,21 +281,18 @@ static bool ask_named(void *own, struct run_calls *calls)
 }
 
 /* A name that nobody has stays one. */
+static void take_name(struct waits_ask *a, struct waiter *w, struct slice each)
+{
+    struct cursor pid = values_cursor(each);
+    struct slice of;
+    if (cursor_pid(&pid, &w->look.target.pid, &of) && slice_is(of, a->node))
+        w->look.target.kind = FOR_PROCESS;
+}
+
 static void take_named(void *own, const struct slice *values, size_t n)
 {
-    struct waits_ask *a = own;
-    struct cursor c;
-    struct slice each, of;
     (void)n;
-    if (!enter_part(a, values, &c))
-        return;
-    for (size_t i = 0; i < a->n_out && cursor_raw(&c, &each); i++) {
-        struct wait_target *target = &part_of(a, i)->look.target;
-        struct cursor pid = values_cursor(each);
-        if (cursor_pid(&pid, &target->pid, &of) && slice_is(of, a->node))
-            target->kind = FOR_PROCESS;
-    }
-    (void)who_span_pass(&a->span);
+    take_part(own, values, take_name);
 }
 
 /* ---- who is waited for, and waits for nobody */
@@ -322,19 +326,17 @@ static bool ask_held(void *own, struct run_calls *calls)
     return ask_part(a, calls, "lists", "zipwith", waits_infos);
 }
 
+static void take_info(struct waits_ask *a, struct waiter *w, struct slice each)
+{
+    struct wait_look look;
+    if (waits_read_info(each, &look))
+        waits_table_take(&a->table, w, &look);
+}
+
 static void take_held(void *own, const struct slice *values, size_t n)
 {
-    struct waits_ask *a = own;
-    struct cursor c;
-    struct slice each;
-    struct wait_look look;
     (void)n;
-    if (!enter_part(a, values, &c))
-        return;
-    for (size_t i = 0; i < a->n_out && cursor_raw(&c, &each); i++)
-        if (waits_read_info(each, &look))
-            waits_table_take(&a->table, part_of(a, i), &look);
-    (void)who_span_pass(&a->span);
+    take_part(own, values, take_info);
 }
 
 /* ---- who has moved since: a cycle of those that have not is one */
@@ -356,22 +358,19 @@ static bool ask_again(void *own, struct run_calls *calls)
     return ask_part(a, calls, "lists", "zipwith", waits_infos);
 }
 
+static void take_once_more(struct waits_ask *a, struct waiter *w, struct slice each)
+{
+    struct wait_look look;
+    (void)a;
+    w->steady = waits_read_info(each, &look) &&
+                look.reductions - w->look.reductions < STEADY_REDUCTIONS &&
+                slice_equal(look.function, w->look.function);
+}
+
 static void take_again(void *own, const struct slice *values, size_t n)
 {
-    struct waits_ask *a = own;
-    struct cursor c;
-    struct slice each;
-    struct wait_look look;
     (void)n;
-    if (!enter_part(a, values, &c))
-        return;
-    for (size_t i = 0; i < a->n_out && cursor_raw(&c, &each); i++) {
-        struct waiter *w = part_of(a, i);
-        w->steady = waits_read_info(each, &look) &&
-                    look.reductions - w->look.reductions < STEADY_REDUCTIONS &&
-                    slice_equal(look.function, w->look.function);
-    }
-    (void)who_span_pass(&a->span);
+    take_part(own, values, take_once_more);
 }
 
 /* ---- in this order */

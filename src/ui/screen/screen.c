@@ -392,13 +392,14 @@ static int put_hint(struct screen *s, struct canvas *c, struct rect r, int at, e
                     const char *does)
 {
     char key[64];
+    const char *arg = action == ACTION_VIEW ? does : NULL;
     if (at < 0 || !does ||
-        !keymap_first_key_of(s->keymap, screen_context(s), action, NULL, key, sizeof key))
+        !keymap_first_key_of(s->keymap, screen_context(s), action, arg, key, sizeof key))
         return at;
     int width = (int)(text_width(key, strlen(key)) + strlen(does)) + 1;
     if (at + width >= r.columns)
         return -1;
-    note_hit(s, r, at, at + width, action, NULL);
+    note_hit(s, r, at, at + width, action, arg);
     at += canvas_puts(c, r, 0, at, STYLE_KEY, key) + 1;
     return at + canvas_puts(c, r, 0, at, STYLE_DIM, does) + 3;
 }
@@ -417,6 +418,16 @@ static int put_hints(struct screen *s, const struct model *m, struct canvas *c, 
 /* Tools that look into the node. */
 static const struct view_hint tools[] = {
     {ACTION_SAMPLE, "sample"}, {ACTION_CALLS, "calls"}, {ACTION_SPANS, "spans"}, {.does = NULL}};
+
+static int put_tools(struct screen *s, const struct model *m, struct canvas *c, struct rect r,
+                     int at)
+{
+    at = put_hints(s, m, c, r, at, tools);
+    for (size_t i = 0; view_registry[i]; i++)
+        if (view_registry[i]->hinted)
+            at = put_hint(s, c, r, at, ACTION_VIEW, view_registry[i]->name);
+    return at;
+}
 
 /* Other keys close the list to choose from, or are typed into it. */
 static void draw_picker_keys(struct screen *s, struct canvas *c, struct rect r)
@@ -450,12 +461,12 @@ static void draw_view_keys(struct screen *s, const struct model *m, struct canva
         at = put_hints(s, m, c, r, at, ops->hints);
     at = put_hints(s, m, c, r, at, first);
     if (!ops->hints) { /* keys that every list has come after the tools */
-        at = put_hints(s, m, c, r, at, tools);
+        at = put_tools(s, m, c, r, at);
         at = put_hints(s, m, c, r, at, usual);
     }
     at = put_hints(s, m, c, r, at, last);
     if (ops->hints)
-        put_hints(s, m, c, r, at, tools);
+        (void)put_tools(s, m, c, r, at);
 }
 
 /* The bottom rows: a message, or keys. */

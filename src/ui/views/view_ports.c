@@ -84,7 +84,7 @@ static const struct view_hint ports_hints[] = {
 
 const struct view_ops view_ports = {
     .name = "ports",
-    .title = "Ports and sockets",
+    .title = "Ports",
     .help = "Ports and sockets: state, queue, waiting senders, bytes, owner, addresses; grouped.",
     .kind = VIEW_TABLE,
     .state_bytes = sizeof(struct rows),

@@ -71,6 +71,7 @@ const struct view_ops view_tables = {
     .title = "Tables",
     .alias = "ets",
     .key = 'e',
+    .hinted = true,
     .help = "Memory, objects, growth and owner of ETS tables; grouped by owner, name, application.",
     .kind = VIEW_TABLE,
     .state_bytes = sizeof(struct rows),

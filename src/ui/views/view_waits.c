@@ -232,6 +232,8 @@ static void waits_page(void *state, const struct model *m, struct view_page *pag
 
 const struct view_ops view_waits = {
     .name = "waits",
+    .key = 'w',
+    .hinted = true,
     .title = "Waits",
     .help = "Which process waits for which: bottlenecks, chains of calls, deadlocks.",
     .kind = VIEW_TABLE,
