@@ -148,7 +148,7 @@ bool port_table_list(struct port_table *t, struct slice list, size_t most)
     buf_init(&kept, 0);
     buf_put(&kept, list.s, list.len);
     values_enter_list((struct slice){(const char *)kept.data, kept.len}, &c, &count);
-    struct port *all = alloc_zero(count + 1, sizeof *all);
+    struct port *all = alloc_zero((count < most ? count : most) + 1, sizeof *all);
     for (size_t i = 0; i < count && n < most && cursor_raw(&c, &term); i++)
         n += read_term(term, false, &all[n]);
     n = order_once(all, n);
