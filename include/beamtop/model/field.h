@@ -57,6 +57,7 @@ struct field {
     enum column_type type;
     enum field_look look;
     bool aged;             /* {older, N, Ms} is read into this and the two fields behind it */
+    bool counts;           /* how many things the row stands for */
     bool adds;             /* rows of a table are added up by it (model/table.h) */
     const char *read_with; /* the key of an aged one that was read at the same time */
     const char *rate_of;   /* the key that it is the change of, per second: LOOK_CHANGE either way,
