@@ -18,7 +18,7 @@
 #define LIST_MS 1000
 #define SPREAD_MS 1000
 #define LIST_WORDS (UINT64_C(8) << 20) /* of heap: LISTED_MOST references, and their copies */
-#define LISTED_MOST 150000             /* ets:all/0 cannot be told to list fewer */
+#define LISTED_MOST 150000             /* ets:all/0 lists all there are */
 #define LIST_US 0.5                    /* of each, at most */
 #define ITEM_US 1.0
 #define WAY_US 0.35 /* measured: of a term there and an item back, beside the call */
