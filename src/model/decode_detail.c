@@ -255,6 +255,15 @@ static void decode_pid_field(struct decoder *d, const struct field *f, char *row
         *(bool *)(row + f->known) = known;
 }
 
+/* 0, 1; `undefined`: -1. */
+static void decode_known_bool(struct decoder *d, int64_t *out)
+{
+    bool value = false;
+    *out = -1;
+    if (!decode_undefined(d) && decode_bool(d, &value))
+        *out = value;
+}
+
 static void decode_field(struct decoder *d, const struct field *f, char *row)
 {
     void *at = row + f->offset;
@@ -262,6 +271,8 @@ static void decode_field(struct decoder *d, const struct field *f, char *row)
         decode_older(d, at, (void *)(row + f[1].offset), (void *)(row + f[2].offset));
     else if (f->form == FIELD_SLICE)
         decode_name(d, at);
+    else if (f->form == FIELD_INT && f->type == COLUMN_BOOL)
+        decode_known_bool(d, at);
     else if (f->form == FIELD_INT)
         decode_int(d, at);
     else if (f->form == FIELD_BOOL)

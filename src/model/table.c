@@ -10,7 +10,7 @@
 
 struct keyed {
     struct slice key;
-    const char *row;
+    char *row;
     size_t at;
 };
 
@@ -32,7 +32,7 @@ static struct keyed *sort_rows(const struct table_detail *t, const struct field_
 {
     struct keyed *sorted = alloc_zero(t->n_rows + 1, sizeof *sorted);
     for (size_t i = 0; i < t->n_rows; i++) {
-        const char *row = (const char *)t->rows + i * list->row_bytes;
+        char *row = (char *)t->rows + i * list->row_bytes;
         sorted[i] = (struct keyed){field_text(by, row), row, i};
     }
     qsort(sorted, t->n_rows, sizeof *sorted, compare_keys);
@@ -52,15 +52,25 @@ void table_clear_row(const struct field_list *list, void *row)
 
 /* ---- rates */
 
-/* It was read earlier than the row. */
-static bool is_older(const struct field_list *list, const struct field *f, const char *row)
+static bool *flag_of(const struct field *aged, char *row)
 {
-    const struct field *aged = f->read_with ? field_find(list, slice_of(f->read_with)) : f;
-    return aged->aged && *(const bool *)(const void *)(row + aged[1].offset);
+    return (bool *)(void *)(row + aged[1].offset);
 }
 
-static double rate_of_rows(const struct field *f, const struct field_list *list, const char *now,
-                           const char *before, double interval_s)
+static double *age_of(const struct field *aged, char *row)
+{
+    return (double *)(void *)(row + aged[2].offset);
+}
+
+/* It was read earlier than the row. */
+static bool is_older(const struct field_list *list, const struct field *f, char *row)
+{
+    const struct field *aged = f->read_with ? field_find(list, slice_of(f->read_with)) : f;
+    return aged->aged && *flag_of(aged, row);
+}
+
+static double rate_of_rows(const struct field *f, const struct field_list *list, char *now,
+                           char *before, double interval_s)
 {
     const struct field *of = field_find(list, slice_of(f->rate_of));
     if (is_older(list, of, now) || is_older(list, of, before))
@@ -70,11 +80,38 @@ static double rate_of_rows(const struct field *f, const struct field_list *list,
                                   : rate_counter(*a, *b, interval_s);
 }
 
+/* Which it stands for may differ from answer to answer. */
+static bool is_of_several(const struct field_list *list, const char *row)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->fields[i].counts && field_number(&list->fields[i], row) > 1)
+            return true;
+    return false;
+}
+
 struct slice table_key(const struct field_list *list, const void *row)
 {
     const struct field *key;
     return field_columns(list, list->wire, &key, 1) > 0 ? field_text(key, row)
                                                         : (struct slice){"", 0};
+}
+
+static void rate_rows(struct table_detail *now, const struct table_detail *before,
+                      const struct field_list *list, const struct field *key, bool groups)
+{
+    struct keyed *old = sort_rows(before, list, key);
+    for (size_t i = 0; i < now->n_rows; i++) {
+        char *row = (char *)now->rows + i * list->row_bytes;
+        const struct slice text = field_text(key, row);
+        const struct keyed *same = bsearch(&text, old, before->n_rows, sizeof *old, compare_key);
+        if (!same || (!groups && (is_of_several(list, row) || is_of_several(list, same->row))))
+            continue;
+        for (size_t k = 0; k < list->n; k++)
+            if (list->fields[k].rate_of)
+                *(double *)(void *)(row + list->fields[k].offset) =
+                    rate_of_rows(&list->fields[k], list, row, same->row, now->interval_s);
+    }
+    free(old);
 }
 
 void table_rate(struct table_detail *now, const struct table_detail *before,
@@ -84,32 +121,50 @@ void table_rate(struct table_detail *now, const struct table_detail *before,
     if (!before || field_columns(list, list->wire, &key, 1) == 0)
         return;
     now->interval_s = rate_interval(before->mono_ns, now->mono_ns);
-    struct keyed *old = sort_rows(before, list, key);
-    for (size_t i = 0; i < now->n_rows; i++) {
-        char *row = (char *)now->rows + i * list->row_bytes;
-        const struct slice text = field_text(key, row);
-        const struct keyed *same = bsearch(&text, old, before->n_rows, sizeof *old, compare_key);
-        for (size_t k = 0; same && k < list->n; k++)
-            if (list->fields[k].rate_of)
-                *(double *)(void *)(row + list->fields[k].offset) =
-                    rate_of_rows(&list->fields[k], list, row, same->row, now->interval_s);
-    }
-    free(old);
+    now->before = before;
+    rate_rows(now, before, list, key, false);
 }
 
 /* ---- groups */
 
-static void add_row(const struct field_list *list, char *sum, const char *row)
+/* That of one is older, or not known: so is the sum. */
+static void add_age(const struct field *f, char *sum, char *row)
+{
+    const bool unknown = isnan(field_number(f, row));
+    const double age_s = unknown ? NAN : *flag_of(f, row) ? *age_of(f, row) : 0;
+    if (!unknown && !*flag_of(f, row))
+        return;
+    const double before_s = *flag_of(f, sum) ? *age_of(f, sum) : 0;
+    *age_of(f, sum) = isnan(age_s) || isnan(before_s) ? NAN : fmax(age_s, before_s);
+    *flag_of(f, sum) = true;
+}
+
+/* It adds up, or its growth does, which is made of the sums. */
+static bool is_summed(const struct field_list *list, const struct field *f)
+{
+    for (size_t i = 0; !f->adds && i < list->n; i++)
+        if (list->fields[i].adds && list->fields[i].rate_of &&
+            strcmp(list->fields[i].rate_of, f->key) == 0)
+            return true;
+    return f->adds && !f->rate_of;
+}
+
+#define MOST 9e18 /* that an int64_t holds */
+
+static void add_row(const struct field_list *list, char *sum, char *row)
 {
     for (size_t i = 0; i < list->n; i++) {
         const struct field *f = &list->fields[i];
-        const double n = f->adds ? field_number(f, row) : NAN, before = field_number(f, sum);
+        const double n = is_summed(list, f) ? field_number(f, row) : NAN;
+        const double before = field_number(f, sum), all = isnan(before) ? n : before + n;
+        if (f->adds && f->aged)
+            add_age(f, sum, row);
         if (isnan(n))
             continue;
         if (f->form == FIELD_REAL)
-            *(double *)(void *)(sum + f->offset) = isnan(before) ? n : before + n;
+            *(double *)(void *)(sum + f->offset) = all;
         else
-            *(int64_t *)(void *)(sum + f->offset) = (int64_t)(isnan(before) ? n : before + n);
+            *(int64_t *)(void *)(sum + f->offset) = all < MOST ? (int64_t)all : INT64_MAX;
     }
 }
 
@@ -152,35 +207,57 @@ void table_order(struct table_detail *table, const struct field_list *list, cons
     free(order);
 }
 
-void table_group(struct table_detail *out, const struct table_detail *table,
-                 const struct field_list *list, const struct field *by, struct arena *arena)
+/* Their rows are the caller's to free. */
+static struct table_detail add_up(const struct table_detail *table, const struct field_list *list,
+                                  const struct field *by)
 {
+    struct table_detail out = *table;
     struct keyed *sorted = sort_rows(table, list, by);
     char *sums = alloc_zero(table->n_rows + 1, list->row_bytes);
-    size_t n = 0;
+    out.n_rows = 0;
+    out.rows = sums;
     for (size_t i = 0; i < table->n_rows; i++) {
         if (i == 0 || slice_order(sorted[i].key, sorted[i - 1].key) != 0) {
-            char *row = sums + n++ * list->row_bytes;
+            char *row = sums + out.n_rows++ * list->row_bytes;
             table_clear_row(list, row);
             *(struct slice *)(void *)(row + by->offset) = sorted[i].key;
         }
-        add_row(list, sums + (n - 1) * list->row_bytes, sorted[i].row);
+        add_row(list, sums + (out.n_rows - 1) * list->row_bytes, sorted[i].row);
     }
-    *out = *table;
-    out->n_rows = n;
-    out->rows = sums;
-    table_order(out, list, find_weight(list), arena);
-    free(sums);
     free(sorted);
+    return out;
 }
 
-size_t table_group_columns(const struct field_list *list, const struct field *by,
+void table_group(struct table_detail *out, const struct table_detail *table,
+                 const struct field_list *list, const struct field *by, struct arena *arena)
+{
+    *out = add_up(table, list, by);
+    void *sums = out->rows;
+    if (table->before && !table->partial && !table->before->partial) {
+        const struct table_detail before = add_up(table->before, list, by);
+        rate_rows(out, &before, list, by, true);
+        free(before.rows);
+    }
+    table_order(out, list, find_weight(list), arena);
+    free(sums);
+}
+
+size_t table_group_columns(const struct field_list *list, const struct field *by, bool data,
                            const struct field *out[], size_t most)
 {
     size_t n = 0;
     out[n++] = by;
-    for (size_t i = 0; i < list->n && n < most; i++)
-        if (list->fields[i].adds)
-            out[n++] = &list->fields[i];
+    for (size_t i = 0; i < list->n; i++) {
+        const struct field *f = &list->fields[i];
+        const size_t more = f->adds ? (f->aged && data ? 3 : 1) : 0;
+        for (size_t k = 0; k < more && n < most; k++)
+            out[n++] = &f[k];
+    }
     return n;
+}
+
+bool table_adds(const struct field_list *list)
+{
+    const struct field *columns[2];
+    return table_group_columns(list, &list->fields[0], false, columns, 2) > 1;
 }

@@ -111,6 +111,8 @@ struct value field_value(const struct field *f, const void *base)
         v.kind = v.integer < 0 ? VALUE_NONE : VALUE_NUMBER;
         v.is_integer = true;
         v.number = (double)v.integer;
+        if (f->type == COLUMN_BOOL && v.kind == VALUE_NUMBER)
+            v = (struct value){.kind = VALUE_BOOL, .boolean = v.integer > 0};
         break;
     case FIELD_UNSIGNED:
     case FIELD_SIGNED:

@@ -143,8 +143,8 @@ static void arrange_table(struct sink_tick *r, const struct table_detail *answer
     if (o->group) {
         table_group(&table, answer, list, o->group, &r->arena);
         r->grid.columns = r->group_columns;
-        r->grid.n_columns =
-            table_group_columns(list, o->group, r->group_columns, SINK_GROUP_COLUMNS);
+        r->grid.n_columns = table_group_columns(list, o->group, o->format != SINK_TEXT,
+                                                r->group_columns, SINK_GROUP_COLUMNS);
     }
     if (o->sort)
         table_order(&table, list, o->sort, &r->arena);

@@ -479,7 +479,8 @@ static void give_tables(struct model *m, int tick)
         "{<<\"#Ref<0.1.2.4>\">>,session,<0.42.0>,{shop,init,1},shop,1,0,2400,<<\"bag\">>,"
         "<<\"protected\">>,<<\"true\">>,false,false,false,false,1,undefined},"
         "{<<\"rest of <0.42.0>\">>,undefined,<0.42.0>,{shop,init,1},shop,5118,20472,224395264,"
-        "undefined,undefined,undefined,false,false,false,false,undefined,undefined}],true}",
+        "undefined,undefined,undefined,undefined,undefined,undefined,undefined,undefined,undefined}"
+        "],true}",
         (1000 + tick) * SECOND, 40000 + 700 * tick, 97517568 + 600000 * tick);
     give(m, QUESTION_TABLES, &t);
 }

@@ -194,7 +194,8 @@ struct app_row {
 struct tables_row {
     struct slice id, name, owner_name, application, type, protection, write;
     struct etf_pid owner, heir;
-    bool has_owner, has_heir, read, is_spread, compressed, fixed, memory_older;
+    bool has_owner, has_heir, memory_older;
+    int64_t read, is_spread, compressed, fixed; /* 0, 1 */
     int64_t tables, objects, memory_bytes, key_position;
     double memory_age_s, memory_per_s, objects_per_s;
 };
@@ -219,7 +220,8 @@ struct table_detail {
     size_t n_rows;
     bool partial;     /* the deadline cut it short */
     double own_share; /* beamtop's of the node's reductions, as in struct proc_scan; NaN unknown */
-    const struct waits_sums *sums; /* of `waits` (waits.h); else NULL */
+    const struct waits_sums *sums;     /* of `waits` (waits.h); else NULL */
+    const struct table_detail *before; /* that its rates are from, until the next one; or NULL */
 };
 
 /* A process that waits in a call, or that one waits for. What follows from all rows: waits.h. */

@@ -12,7 +12,8 @@ void table_clear_row(const struct field_list *list, void *row); /* zeroed: numbe
 /* The text that identifies a row: the first on the wire. */
 struct slice table_key(const struct field_list *list, const void *row);
 
-/* Fields with `rate_of`, per second since the answer before. */
+/* Fields with `rate_of`, per second since the answer before, which is kept in `now`. A row of
+ * several has none: they may be others. */
 void table_rate(struct table_detail *now, const struct table_detail *before,
                 const struct field_list *list);
 
@@ -25,8 +26,9 @@ void table_order(struct table_detail *table, const struct field_list *list, cons
  * out: its rows are in the arena, their texts those of `table`. */
 void table_group(struct table_detail *out, const struct table_detail *table,
                  const struct field_list *list, const struct field *by, struct arena *arena);
-/* `by`, and what adds up; at most `most`. */
-size_t table_group_columns(const struct field_list *list, const struct field *by,
+/* `by`, and what adds up, data: with the ages of that; at most `most`. */
+bool table_adds(const struct field_list *list); /* it has fields that add up */
+size_t table_group_columns(const struct field_list *list, const struct field *by, bool data,
                            const struct field *out[], size_t most);
 
 #endif

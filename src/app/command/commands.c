@@ -13,6 +13,7 @@
 #include "beamtop/base/clock.h"
 #include "beamtop/model/column.h"
 #include "beamtop/model/owners.h"
+#include "beamtop/model/table.h"
 #include "beamtop/output/sink.h"
 #include "beamtop/trace/procs.h"
 #include "app/source/nodes.h"
@@ -150,7 +151,7 @@ static int find_column(const struct field_list *list, const char *key, bool numb
         if (field_is_number(f) == number && f->form != FIELD_PID)
             snprintf(keys + len, sizeof keys - len, "%s%s", len > 0 ? ", " : "", f->key);
     }
-    return error_set(err, ERR_USAGE, "“%s” is none of %s", key, keys);
+    return error_set(err, ERR_USAGE, "--%s: “%s” is none of %s", number ? "sort" : "by", key, keys);
 }
 
 int command_table(const struct cli_options *o, const struct app_env *env)
@@ -163,6 +164,10 @@ int command_table(const struct cli_options *o, const struct app_env *env)
     if (find_column(sink_table(kind), o->by, false, &options.group, &err) != 0 ||
         find_column(sink_table(kind), o->table_sort, true, &options.sort, &err) != 0)
         return tell_error(&err);
+    if (options.group && !table_adds(sink_table(kind))) {
+        (void)error_set(&err, ERR_USAGE, "--by: nothing in rows of `%s` adds up", o->command);
+        return tell_error(&err);
+    }
     options.most = o->top_given ? (size_t)o->top : 0;
     return print_ticks_with(o, env, &want, &options, true);
 }

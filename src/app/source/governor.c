@@ -70,8 +70,8 @@ void governor_expect(struct governor *g, long long processes)
 
 void governor_note(struct governor *g, enum question q, double target_us)
 {
-    bool first = !(g->begun & (1u << q));
-    g->begun |= 1u << q;
+    bool first = !(g->begun & QUESTION_BIT(q));
+    g->begun |= QUESTION_BIT(q);
     if (first)
         return;
     double old = g->cost_us[q];
@@ -89,7 +89,7 @@ static double cost_of(const struct governor *g, question_mask questions, enum qu
     double sum_us = 0;
     *costliest = QUESTION_SYSTEM;
     for (unsigned i = 0; i < QUESTIONS; i++) {
-        if (!(questions & (1u << i)) || i == QUESTION_SYSTEM)
+        if (!(questions & QUESTION_BIT(i)) || i == QUESTION_SYSTEM)
             continue;
         sum_us += g->cost_us[i];
         if (*costliest == QUESTION_SYSTEM || g->cost_us[i] > g->cost_us[*costliest])

@@ -24,7 +24,7 @@ static const struct field tables[] = {
     FIELD("objects_per_s", RATE, objects_per_s, "growth per second", .title = "OBJ/s",
           .look = LOOK_CHANGE, .width = 9, .rate_of = "objects", .adds = true),
     FIELD("tables", COUNT, tables, "tables that are added up in this row", .width = 7,
-          .adds = true),
+          .counts = true, .adds = true),
     FIELD("owner", PID, owner, "the process that owns it", .known = offsetof(ROW, has_owner),
           .look = LOOK_PID, .width = 12),
     FIELD("owner_name", TEXT, owner_name, "its registered name, its label, or its initial call",

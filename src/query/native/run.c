@@ -51,7 +51,7 @@ static void clear_calls(struct run_calls *calls)
         builder_free(calls->terms[i]);
     calls->n = 0;
     calls->most_us = PRICE_BATCH_US;
-    calls->waited_us = calls->waits = 0;
+    calls->waited_us = calls->waits = calls->way_us = 0;
     calls->heap_words = 0;
 }
 
@@ -95,8 +95,9 @@ static void on_step(void *arg, const struct native_answer *answer)
         return;
     }
     const bool ok = answer->end == NATIVE_RETURNED && read_values(r, answer->value, values);
-    if (!ok)
-        r->us += price_of_calls(r->price, 0, 0);
+    if (!ok) /* how far it came is not known */
+        r->us += price_of_calls(r->price, r->calls.most_us, r->calls.most_us);
+    r->us += r->calls.way_us;
     step->take(r->own, ok ? values + 1 : NULL, r->calls.n);
     r->step += !step->repeats;
     go_on(r);

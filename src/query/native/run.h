@@ -22,6 +22,7 @@ struct run_calls {
     double most_us;      /* what they take at most on a slow machine; PRICE_BATCH_US, or more */
     uint64_t heap_words; /* 0: as native.h says */
     double waited_us;    /* what they sleep is none of it */
+    double way_us;       /* what their terms cost on the way there and back */
     double waits;        /* they ask every scheduler: so many times what the header's asks take */
 };
 /* args: a list, with version byte; it is the run's from then on. */

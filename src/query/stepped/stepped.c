@@ -15,7 +15,8 @@ struct stepping {
     struct conn *conn;
     struct run *run;
     struct who *who; /* NULL: nobody is named */
-    bool is_out;     /* the question is */
+    bool learns;     /* who: of the question that is out */
+    bool who_is_out; /* also of one that was cancelled */
     uv_loop_t *loop;
     _Alignas(max_align_t) unsigned char read[]; /* the run's own */
 };
@@ -35,9 +36,14 @@ static void end_question(struct stepping *s, const struct error *err)
 {
     const struct stepped_who who = {find_who, s->who};
     const double us = run_take_us(s->run) + (s->who ? who_take_us(s->who) : 0);
-    s->is_out = false;
+    s->learns = false;
     if (err) {
         query_reply(s->query, s->kind->question, NULL, us, err);
+        return;
+    }
+    struct error refused = {0};
+    if (s->kind->refuses && s->kind->refuses(s->read, &refused)) {
+        query_reply(s->query, s->kind->question, NULL, us, &refused);
         return;
     }
     struct builder *b = builder_new();
@@ -49,7 +55,8 @@ static void end_question(struct stepping *s, const struct error *err)
 static void on_learned(void *arg)
 {
     struct stepping *s = arg;
-    if (s->is_out)
+    s->who_is_out = false;
+    if (s->learns)
         end_question(s, NULL);
 }
 
@@ -60,10 +67,11 @@ static void on_end(void *own, const struct error *err)
     if (!err && s->who) {
         struct etf_pid *pids = alloc_zero(WHO_MOST, sizeof *pids);
         const size_t n = s->kind->whom(s->read, pids);
-        const bool learns = n > 0 && !who_is_known(s->who, pids, n) &&
-                            who_learn(s->who, pids, n, on_learned, s, &ignored) == 0;
+        s->learns = n > 0 && !who_is_known(s->who, pids, n) &&
+                    who_learn(s->who, pids, n, on_learned, s, &ignored) == 0;
         free(pids);
-        if (learns)
+        s->who_is_out = s->learns;
+        if (s->learns)
             return;
     }
     end_question(s, err);
@@ -79,18 +87,18 @@ static int ask_question(void *own, unsigned deadline_ms, struct error *err)
 {
     struct stepping *s = own;
     const uint64_t now_ms = uv_now(s->loop);
+    if (s->who_is_out)
+        return error_set(err, ERR_LIMIT, "the question before has not ended on the node");
     const struct stepped_now now = {now_ms, conn_peer_node(s->conn), native_creation(s->native)};
     s->kind->begin(s->read, &now);
-    const int rc = run_begin(s->run, s->kind->steps, s->kind->n_steps, now_ms + deadline_ms, on_end,
-                             s->read, err);
-    s->is_out = rc == 0;
-    return rc;
+    return run_begin(s->run, s->kind->steps, s->kind->n_steps, now_ms + deadline_ms, on_end,
+                     s->read, err);
 }
 
 static void cancel_question(void *own)
 {
     struct stepping *s = own;
-    s->is_out = false;
+    s->learns = false;
     run_cancel(s->run);
 }
 

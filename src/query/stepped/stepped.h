@@ -39,6 +39,8 @@ struct stepped {
     void (*begin)(void *read, const struct stepped_now *now); /* a question */
     /* After the steps: whose names the answer has, WHO_MOST at most. NULL: nobody's. */
     size_t (*whom)(void *read, struct etf_pid *out);
+    /* There is no answer, for this reason. NULL: there always is one. */
+    bool (*refuses)(void *read, struct error *err);
     void (*build)(struct builder *b, void *read, int64_t mono_ns,
                   const struct stepped_who *who); /* its answer */
     void (*clear)(void *read);

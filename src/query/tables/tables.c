@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tables.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,11 @@
 #define DETAIL_EVERY_MS 30000
 #define LIST_MS 1000
 #define SPREAD_MS 1000
-#define LIST_WORDS (UINT64_C(4) << 20) /* of heap: 100,000 references, and their copy */
+#define LIST_WORDS (UINT64_C(8) << 20) /* of heap: LISTED_MOST references, and their copies */
+#define LISTED_MOST 150000             /* ets:all/0 lists all there are */
+#define LIST_US 0.5                    /* of each, at most */
+#define ITEM_US 1.0
+#define WAY_US 0.35 /* measured: of a term there and an item back, beside the call */
 #define WORD_BYTES_MOST 8
 /* Tables of one question: of those that are not known yet, and of those that are read again. */
 #define NEW_MOST 20000
@@ -51,10 +56,16 @@ static bool ask_ids(void *own, struct run_calls *calls)
     static const struct args_call inner[] = {{"ets", "all", 0, "[]", NULL},
                                              {"erlang", "abs", 1, "[100001]", NULL}};
     _Static_assert(TABLES_MOST == 100000, "as the text says");
-    const struct tables_read *t = own;
-    if (t->listed_ms > 0 && t->count == t->listed_count && t->now_ms - t->listed_ms < LIST_EVERY_MS)
+    struct tables_read *t = own;
+    const bool is_known = t->listed_ms > 0 && t->count == t->listed_count;
+    if (t->count < 0 || t->count > LISTED_MOST ||
+        (t->tried_ms > 0 && t->now_ms - t->tried_ms < (is_known ? LIST_EVERY_MS : t->failed_ms)))
         return false;
+    t->tried_ms = t->now_ms;
     run_add(calls, "lists", "foldl", args_of_calls("lists", "sublist", 2, inner, 2));
+    calls->most_us = LIST_US * (double)t->count;
+    calls->way_us = WAY_US * (double)t->count;
+    calls->waits = 1;
     calls->heap_words = LIST_WORDS;
     return true;
 }
@@ -72,8 +83,10 @@ static void rank_tables(struct tables_read *t)
 static void take_ids(void *own, const struct slice *values, size_t n)
 {
     struct tables_read *t = own;
+    t->failed_ms = LIST_EVERY_MS; /* until it is asked again where it was late, or too large */
     if (!values || n != 1 || !ets_list_take(&t->list, values[0], &t->left_out))
         return;
+    t->failed_ms = 0;
     t->listed_ms = t->now_ms;
     t->listed_count = t->count;
     t->is_ranked = false;
@@ -86,12 +99,13 @@ typedef bool wants_fn(const struct tables_read *t, const struct ets_table *table
 /* The next of the ranked that want it, `most` in one ask. */
 static bool choose_next(struct tables_read *t, wants_fn *wants, size_t most)
 {
-    rank_tables(t);
     if (t->part != wants) {
         t->part = wants;
+        t->is_ranked = false;
         t->at = 0;
         t->budget = NEW_MOST;
     }
+    rank_tables(t);
     for (t->n_asked = 0; t->at < t->list.n && t->n_asked < most && t->n_asked < t->budget; t->at++)
         if (wants(t, t->ranked[t->at]))
             t->asked[t->n_asked++] = t->ranked[t->at];
@@ -106,6 +120,8 @@ static void add_item(const struct tables_read *t, struct run_calls *calls, const
     for (size_t i = 0; i < t->n_asked; i++)
         ids[i] = t->asked[i]->id;
     run_add(calls, "lists", "zipwith", args_of_zip("ets", "info", ids, t->n_asked, item));
+    calls->most_us = ITEM_US * (double)(calls->n * t->n_asked) + PRICE_BATCH_US;
+    calls->way_us += WAY_US * (double)t->n_asked;
     free(ids);
 }
 
@@ -215,6 +231,7 @@ static void take_sizes(void *own, const struct slice *values, size_t n)
         t->asked[i]->words = next_number(&words);
         t->asked[i]->objects = next_number(&objects);
         t->asked[i]->read_ms = t->now_ms;
+        t->asked[i]->is_base_known &= t->asked[i]->words >= 0; /* else it is gone */
     }
 }
 
@@ -240,6 +257,7 @@ static bool ask_spread(void *own, struct run_calls *calls)
     free(spread);
     add_item(t, calls, "memory");
     add_item(t, calls, "size");
+    calls->waits = (double)t->n_asked;
     return n > 0;
 }
 
@@ -272,6 +290,7 @@ enum detail {
     KEY_POSITION,
     HEIR,
     OWNER,
+    SPREAD,
     DETAILS
 };
 
@@ -285,6 +304,7 @@ static const char *const detail_items[DETAILS] = {
     [KEY_POSITION] = "keypos",
     [HEIR] = "heir",
     [OWNER] = "owner",
+    [SPREAD] = "decentralized_counters",
 };
 
 static bool ask_details(void *own, struct run_calls *calls)
@@ -320,6 +340,8 @@ static void read_detail(const struct tables_read *t, struct ets_table *table,
     table->key_position = next_number(&item[KEY_POSITION]);
     table->has_heir = who_read_pid(next_term(&item[HEIR]), &t->node, &table->heir);
     read_owner(t, table, next_term(&item[OWNER]));
+    /* One of that name may be another. */
+    table->is_spread = who_term_is(next_term(&item[SPREAD]), "true");
     table->detail_ms = t->now_ms;
 }
 
@@ -391,6 +413,17 @@ static void clear_tables(void *read)
     free(t->asked);
 }
 
+/* What lists them would take more memory of the node than it may. */
+static bool refuse_many(void *read, struct error *err)
+{
+    const struct tables_read *t = read;
+    if (t->count > LISTED_MOST)
+        (void)error_set(err, ERR_LIMIT,
+                        "the node has %" PRId64 " ETS tables: at most %d are listed", t->count,
+                        LISTED_MOST);
+    return t->count > LISTED_MOST;
+}
+
 const struct stepped tables_question = {
     .question = QUESTION_TABLES,
     .bytes = sizeof(struct tables_read),
@@ -399,6 +432,7 @@ const struct stepped tables_question = {
     .init = init_tables,
     .begin = begin_tables,
     .whom = find_owners,
+    .refuses = refuse_many,
     .build = tables_build,
     .clear = clear_tables,
 };

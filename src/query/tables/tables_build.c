@@ -16,6 +16,13 @@ struct sum {
     bool is_least;                  /* that of one is not known */
 };
 
+/* VALUES_MOST at most. */
+static int64_t add_count(int64_t sum, int64_t n)
+{
+    const int64_t all = (sum < 0 ? 0 : sum) + (n < 0 ? 0 : n);
+    return all < VALUES_MOST ? all : VALUES_MOST;
+}
+
 static void add_table(struct sum *sum, const struct ets_table *table)
 {
     sum->tables++;
@@ -25,8 +32,8 @@ static void add_table(struct sum *sum, const struct ets_table *table)
     }
     if (sum->words < 0 || table->read_ms < sum->oldest_ms)
         sum->oldest_ms = table->read_ms;
-    sum->words = (sum->words < 0 ? 0 : sum->words) + table->words;
-    sum->objects = (sum->objects < 0 ? 0 : sum->objects) + table->objects;
+    sum->words = add_count(sum->words, table->words);
+    sum->objects = add_count(sum->objects, table->objects);
 }
 
 /* ---- parts of a row */
@@ -120,6 +127,14 @@ static void build_sizes(struct builder *b, const struct tables_read *t, const st
     build_bytes(b, t, sum);
 }
 
+static void build_known(struct builder *b, bool known, bool value)
+{
+    if (known)
+        build_bool(b, value);
+    else
+        build_atom(b, "undefined");
+}
+
 static void build_one(struct builder *b, const struct tables_read *t, const struct ets_table *table,
                       const struct stepped_who *who)
 {
@@ -133,10 +148,10 @@ static void build_one(struct builder *b, const struct tables_read *t, const stru
     build_attribute(b, table->type);
     build_attribute(b, table->protection);
     build_attribute(b, table->write);
-    build_bool(b, table->read_concurrency);
-    build_bool(b, table->is_spread);
-    build_bool(b, table->compressed);
-    build_bool(b, table->fixed);
+    build_known(b, table->detail_ms > 0, table->read_concurrency);
+    build_known(b, table->is_base_known, table->is_spread);
+    build_known(b, table->detail_ms > 0, table->compressed);
+    build_known(b, table->detail_ms > 0, table->fixed);
     build_number(b, table->key_position);
     build_known_pid(b, t, table->has_heir, &table->heir);
 }
@@ -149,11 +164,7 @@ static void build_rest(struct builder *b, const struct tables_read *t, const str
     values_build_known(b, of->name);
     build_owner(b, t, of, who);
     build_sizes(b, t, sum);
-    for (size_t i = 0; i < 3; i++)
-        build_atom(b, "undefined");
-    for (size_t i = 0; i < 4; i++)
-        build_bool(b, false);
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 9; i++)
         build_atom(b, "undefined");
 }
 
@@ -209,7 +220,7 @@ static size_t keep_known(struct tables_read *t, bool *partial)
 void tables_build(struct builder *b, void *read, int64_t mono_ns, const struct stepped_who *who)
 {
     struct tables_read *t = read;
-    bool partial = t->left_out || t->listed_ms == 0;
+    bool partial = t->left_out || t->listed_ms == 0 || t->listed_count != t->count;
     const size_t n = keep_known(t, &partial), ones = n < TABLES_ROWS ? n : TABLES_ROWS;
     struct ets_table **rest = t->ranked + ones;
     qsort(rest, n - ones, sizeof(struct ets_table *), compare_kin);

@@ -19,9 +19,10 @@ struct tables_read {
     /* Of a step that repeats: which of the ranked it asks for, the next of them, how many more. */
     bool (*part)(const struct tables_read *t, const struct ets_table *table);
     size_t at, budget;
-    size_t turn;                /* of a large node, the first that is read again next */
-    size_t spread_most;         /* fewer after one that was late */
-    uint64_t now_ms, listed_ms; /* 0: never */
+    size_t turn;                          /* of a large node, the first that is read again next */
+    size_t spread_most;                   /* fewer after one that was late */
+    uint64_t now_ms, listed_ms, tried_ms; /* 0: never */
+    uint64_t failed_ms;                   /* so long after a list that failed */
     int64_t count, listed_count, word_bytes;
     bool left_out;  /* some were not looked at */
     bool is_ranked; /* with what this question has read */

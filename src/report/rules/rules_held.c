@@ -36,8 +36,8 @@ static struct memory_holder largest_tables(struct judge *j)
         }
         if (bytes > most.bytes && *fact_text(row, "name"))
             most = (struct memory_holder){
-                n > 1 ? judge_text(j, "%zu ETS tables %s (%s) have", n, fact_text(row, "name"),
-                                   fact_text(row, "owner"))
+                n > 1 ? judge_text(j, "%zu of the largest ETS tables, %s (%s), have", n,
+                                   fact_text(row, "name"), fact_text(row, "owner"))
                       : judge_text(j, "ETS table %s (%s) has", fact_text(row, "name"),
                                    fact_text(row, "owner")),
                 bytes};

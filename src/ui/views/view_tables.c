@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdio.h>
 
 #include "beamtop/base/attr.h"
@@ -44,18 +45,18 @@ static void tables_page(void *state, const struct model *m, struct view_page *pa
     const struct table_detail *table = rows_of_table(state, page, m, QUESTION_TABLES, about_table);
     const struct tables_row *rows = table ? table->rows : NULL;
     struct older older = {0};
-    int64_t n = 0, bytes = 0;
+    double n = 0, bytes = 0;
     char count[32], size[32];
     if (!table)
         return;
     for (size_t i = 0; i < table->n_rows; i++) {
         older_add(&older, rows[i].memory_older, rows[i].memory_age_s);
-        n += rows[i].tables;
-        bytes += rows[i].memory_bytes > 0 ? rows[i].memory_bytes : 0;
+        n += (double)rows[i].tables;
+        bytes += fmax((double)rows[i].memory_bytes, 0);
     }
     snprintf(page->summary, sizeof page->summary, "%s ETS tables, %s%s",
-             text_integer(count, sizeof count, n), text_bytes(size, sizeof size, (double)bytes),
-             table->partial ? ", some not known yet" : "");
+             text_integer(count, sizeof count, (int64_t)fmin(n, 1e15)),
+             text_bytes(size, sizeof size, bytes), table->partial ? ", some not known yet" : "");
     older_say_why(&older, page, "counters by scheduler, or many tables");
 }
 

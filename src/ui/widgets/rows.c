@@ -36,7 +36,7 @@ void rows_begin(struct rows *r, struct view_page *page, const char *columns)
 {
     const struct rows_of *of = &r->of[r->by];
     r->n = of->groups ? table_group_columns(of->fields, field_find(of->fields, slice_of(of->word)),
-                                            r->fields, ROWS_COLUMNS)
+                                            false, r->fields, ROWS_COLUMNS)
                       : field_columns(of->fields, columns, r->fields, ROWS_COLUMNS);
     for (size_t i = 0; i < r->n; i++) {
         const struct field *f = r->fields[i];
@@ -151,7 +151,6 @@ static void add_members(const struct rows *r, struct view_page *page,
             continue;
         struct view_row *row = add_of_table(r, page, of, about);
         page_cell(page, row, 0, style_of_text(name->look), text.s, text.len);
-        row->id = text_identity(text.s, text.len);
         row->indent = 2;
         row->continued = true;
     }
@@ -165,12 +164,12 @@ static void add_groups(const struct rows *r, struct view_page *page,
     table_group(&groups, table, r->of[r->by].fields, r->fields[0], &page->arena);
     for (size_t i = 0; i < groups.n_rows; i++) {
         const char *of = (const char *)groups.rows + i * r->of[r->by].fields->row_bytes;
-        struct view_row *row = rows_add(r, page, of);
+        struct view_row *row = add_of_table(r, page, of, about);
         const struct slice text = field_text(r->fields[0], of), name = group_name(text);
         row->id = text_identity(name.s, name.len);
         row->link = (struct view_link){.kind = TARGET_KIN, .id = row->id};
-        if (text.len == 0)
-            page_cell(page, row, 0, STYLE_DIM, name.s, name.len);
+        page_cell(page, row, 0, text.len > 0 ? style_of_text(r->fields[0]->look) : STYLE_DIM,
+                  name.s, name.len);
     }
     page_sort(page);
     if (r->opened != 0)

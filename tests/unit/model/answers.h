@@ -143,7 +143,8 @@ static const struct answer_row {
      "<<\"bag\">>, "
      "<<\"private\">>, <<\"false\">>, false, true, true, false, 2, undefined},"
      "{<<\"rest of <0.41.0>\">>, undefined, <0.41.0>, shop_cart, shop, 30, 600, {older, 9000, "
-     "1500}, undefined, undefined, undefined, false, false, false, false, undefined, undefined}], "
+     "1500}, undefined, undefined, undefined, undefined, undefined, undefined, undefined, "
+     "undefined, undefined}], "
      "true}"},
     {"ports", ANSWER_PORTS,
      "{ports, 1000000000, [{<<\"#Port<0.6>\">>, <<\"port\">>, <<\"tcp\">>, undefined, <0.41.0>, "

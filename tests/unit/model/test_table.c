@@ -69,11 +69,41 @@ TEST(test_rows_are_added_up)
     assert_int_equal(rows[1].key_position, -1);
     assert_int_equal(rows[2].owner_name.len, 0);
     assert_int_equal(rows[2].memory_bytes, -1);
-    const size_t n = table_group_columns(&tables_fields, field_of("owner_name"), columns, 24);
+    const size_t n =
+        table_group_columns(&tables_fields, field_of("owner_name"), false, columns, 24);
     assert_int_equal(n, 6);
     assert_string_equal(columns[0]->key, "owner_name");
     arena_clear(&arena);
     model_free(m);
+}
+
+/* That of one that is new counts; that of one that was read earlier is not known. */
+TEST(test_growth_of_a_group)
+{
+    static const struct {
+        const char *rows;
+        double per_s; /* NaN: not known */
+    } second[] = {
+        {ROW("a", "x", "10", "100") "," ROW("n", "x", "1", "700"), 350},
+        {ROW("a", "x", "10", "{older, 100, 5000}") "," ROW("n", "x", "1", "700"), NAN},
+        {ROW("a", "x", "10", "undefined"), NAN},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(second); i++) {
+        struct model *m = model_new();
+        struct table_detail groups;
+        struct arena arena;
+        arena_init(&arena);
+        (void)take(m, "1", ROW("a", "x", "10", "100"));
+        table_group(&groups, take(m, "3", second[i].rows), &tables_fields, field_of("owner_name"),
+                    &arena);
+        const struct tables_row *row = groups.rows;
+        assert_int_equal(groups.n_rows, 1);
+        assert_true(isnan(second[i].per_s) ? isnan(row->memory_per_s)
+                                           : fabs(row->memory_per_s - second[i].per_s) < 1e-9);
+        assert_int_equal(row->memory_older, isnan(second[i].per_s));
+        arena_clear(&arena);
+        model_free(m);
+    }
 }
 
 TEST(test_order)

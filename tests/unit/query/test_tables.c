@@ -36,7 +36,7 @@ static void expect_answer(void *read, const char *expected)
         {                                                                                          \
             "[set,bag,ordered_set]", "[public,private,protected]", "[true,false,auto]",            \
                 "[false,true,false]", "[false,false,true]", "[false,true,false]", "[1,1,2]",       \
-                "[none,<0.9.0>,none]", "[<0.1.0>,<0.2.0>,<0.1.0>]"                                 \
+                "[none,<0.9.0>,none]", "[<0.1.0>,<0.2.0>,<0.1.0>]", "[true,false,false]"           \
         }                                                                                          \
     }
 /* The second has decentralised counters. */
