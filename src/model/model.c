@@ -169,6 +169,14 @@ static bool keeps_last(struct model *m, const void *next)
     return true;
 }
 
+/* The answer before the last one makes room for the next. */
+static void forget_before(struct slot *slot)
+{
+    struct table_detail *last = slot->values[slot->current];
+    last->before = NULL;
+    arena_reset(&slot->arenas[!slot->current]);
+}
+
 int model_take(struct model *m, enum question question, const uint8_t *term, size_t len,
                const struct want_scan *asked, uint64_t now_ns, struct error *err)
 {
@@ -179,6 +187,8 @@ int model_take(struct model *m, enum question question, const uint8_t *term, siz
     const struct taking t = {&d, asked, now_ns};
     if (!next)
         return 0;
+    if (table_lists[question])
+        forget_before(slot);
     decoder_init(&d, arena, term, len);
     if (table_lists[question])
         decode_table(&d, question_name(question), table_lists[question], next);
@@ -197,7 +207,8 @@ int model_take(struct model *m, enum question question, const uint8_t *term, siz
         follow[question](m, next, &t);
     else if (table_lists[question])
         table_rate(next, answer_before(m, question), table_lists[question]);
-    arena_reset(&slot->arenas[slot->current]);
+    if (!table_lists[question]) /* sums of a table are compared with those before */
+        arena_reset(&slot->arenas[slot->current]);
     slot->current = !slot->current;
     slot->known = true;
     slot->gap = false;
