@@ -2,6 +2,7 @@
 %% The load of test_ports.sh: one of each kind of port and socket, in known states. Files in the
 %% directory are how the script asks; each is deleted when it is done:
 %%   waits   three processes send to ports_full, whose other end does not read; one to a socket
+%%   pool    1,000 connections that are idle, then 400 more, whose other ends close
 %%   leak    40 connections more, whose other ends close
 %%   peer    connected to the node that stands in the file `name`; ports_flood sends to it
 %%   many    2,500 ports more
@@ -44,6 +45,12 @@ connect(Listener, Port) ->
 
 close_other({Client, _Server}) -> gen_tcp:close(Client).
 
+pool(Listener, Port) ->
+    Idle = [connect(Listener, Port) || _ <- lists:seq(1, 1000)],
+    Left = [connect(Listener, Port) || _ <- lists:seq(1, 400)],
+    lists:foreach(fun close_other/1, Left),
+    {Idle, Left}.
+
 %% One that listens, and a connection to it; OTP 23 says the port that it got.
 sockets() ->
     {ok, Listener} = socket:open(inet, stream, tcp),
@@ -71,6 +78,7 @@ loop(Dir, Baseline, {Listener, Port, Full, Sockets, _} = Kept) ->
                                                Both
                                            end || _ <- lists:seq(1, 40)])
                end},
+              {"pool", fun() -> put(pool, pool(Listener, Port)) end},
               {"peer", fun() ->
                   {ok, Name} = file:read_file(filename:join(Dir, "name")),
                   Node = binary_to_atom(string:trim(Name), utf8),

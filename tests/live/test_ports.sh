@@ -64,11 +64,25 @@ a_leak_is_seen() {
         holds '.[0].rows | length == 1 and .[0].owner_name == "ports_load" and .[0].close_wait > 40'
 }
 
-# The parts of it that are not shown are read one after the other.
-many_are_partial() {
-    order many && ports -n 2 &&
-        holds '.[0].ports.partial and (.[0].rows | length) == 1000
+# Those that are left are the newest, and idle as the others; not all are rows.
+a_leak_in_a_pool_is_seen() {
+    order pool || return 1
+    ports --by state --sort ports -n 3 &&
+        has '.state == "close_wait" and .ports > 400 and .close_wait == .ports' &&
+        has '.state == "established" and .ports >= 2000' &&
+        ports --by owner_name --sort close_wait --top 1 -n 3 &&
+        has '.owner_name == "ports_load" and .close_wait > 400 and .ports > 2400' &&
+        ports -n 3 && holds '.[2].ports.partial == false' &&
+        has '.kind == "tcp" and .state == "established" and .ports > 500 and (.id | startswith("rest of"))'
+}
+
+# The parts of it that have no row are read one after the other, and are added up.
+many_are_added_up() {
+    order many && ports -n 3 &&
+        holds '([.[2].rows[] | select(.id | startswith("rest of") | not)] | length) == 1000
+               and ([.[2].rows[].ports] | add) > 2500
                and all(.[]; .rows[0].queue_bytes > 0 or .rows[0].busy)' &&
+        has '.kind == "udp" and .ports > 1500 and (.id | startswith("rest of")) and .owner != null' &&
         has '.state == "close_wait"'
 }
 
@@ -92,5 +106,5 @@ peer_is_up() { "$beamtop" nodes --cookie-file "$work/cookie" 2>/dev/null | grep 
 
 since 24 states_of_sockets
 differ each_kind_is_there states_of_sockets senders_are_seen a_held_link_is_seen
-same a_leak_is_seen many_are_partial
+same a_leak_is_seen a_leak_in_a_pool_is_seen many_are_added_up
 run_on_releases

@@ -4,7 +4,10 @@
 
 #define ROW struct ports_row
 static const struct field ports[] = {
-    FIELD("id", TEXT, id, "the node's name of it", .title = "PORT", .width = 14),
+    FIELD(
+        "id", TEXT, id,
+        "the node's name of it; \"rest of …\": those of an owner, kind and state that have no row",
+        .title = "PORT", .width = 14),
     FIELD("backend", TEXT, backend, "port, or socket: of the module socket", .look = LOOK_ASIDE,
           .width = 7),
     FIELD("kind", TEXT, kind,
@@ -29,9 +32,9 @@ static const struct field ports[] = {
           "closed, the node has not",
           .width = 11),
     FIELD("ports", COUNT, ports, "ports and sockets that are added up in this row",
-          .look = LOOK_SHORT, .width = 7, .adds = true),
-    FIELD("close_wait", COUNT, close_wait, "1: its state is close_wait", .title = "CLOSE_WAIT",
-          .look = LOOK_SHORT, .width = 10, .adds = true),
+          .look = LOOK_SHORT, .width = 7, .counts = true, .adds = true),
+    FIELD("close_wait", COUNT, close_wait, "how many of them are in the state close_wait",
+          .title = "CLOSE_WAIT", .look = LOOK_SHORT, .width = 10, .adds = true),
     FIELD("busy", BOOL, busy, "whether a process that sends to it waits"),
     FIELD("received_bytes", COUNT, received_bytes, "since it was opened"),
     FIELD("sent_bytes", COUNT, sent_bytes, "since it was opened"),

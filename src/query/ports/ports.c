@@ -159,14 +159,33 @@ static bool ask_counts(void *own, struct run_calls *calls)
         return false;
     ports_begin_looks(r);
     ports_add_zip(r, calls, "prim_inet", "getstat", "[recv_oct,send_oct,recv_cnt,send_cnt]");
+    ports_add_each(r, calls, "prim_inet", "getstatus");
+    ports_add_zip(r, calls, "erlang", "port_info", "connected");
     return true;
 }
 
 static void take_counts(void *own, const struct slice *values, size_t n)
 {
     (void)n;
-    if (values)
-        ports_take_each(own, values[0], ports_take_counts);
+    if (!values)
+        return;
+    ports_take_each(own, values[0], ports_take_counts);
+    ports_take_each(own, values[1], ports_take_flags);
+    ports_take_each(own, values[2], ports_take_owner);
+}
+
+/* What the kernel says of a connection: the first 60 bytes of struct tcp_info of Linux. */
+static bool has_kernel(const struct port *p)
+{
+    return ports_is_inet(p) && p->kind == PORT_TCP && !p->is_local;
+}
+
+static bool ask_kernel(void *own, struct run_calls *calls)
+{
+    if (choose_old(own, has_kernel) == 0)
+        return false;
+    ports_add_zip(own, calls, "prim_inet", "getopts", "[{raw,6,11,60}]");
+    return true;
 }
 
 static bool is_plain(const struct port *p)
@@ -181,14 +200,19 @@ static bool ask_plain(void *own, struct run_calls *calls)
         return false;
     ports_begin_looks(r);
     ports_add_zip(r, calls, "erlang", "port_info", "input");
+    ports_add_zip(r, calls, "erlang", "port_info", "os_pid");
+    ports_add_zip(r, calls, "erlang", "port_info", "connected");
     return true;
 }
 
 static void take_plain(void *own, const struct slice *values, size_t n)
 {
     (void)n;
-    if (values)
-        ports_take_each(own, values[0], ports_take_input);
+    if (!values)
+        return;
+    ports_take_each(own, values[0], ports_take_input);
+    ports_take_each(own, values[1], ports_take_os_pid);
+    ports_take_each(own, values[2], ports_take_owner);
 }
 
 /* ---- all */
@@ -200,19 +224,19 @@ static const struct run_step ports_steps[] = {
     {ports_ask_sockets, ports_take_sockets, WAITS_MS, true},
     {ask_port_names, take_port_names, 0, false},
     {ask_counts, take_counts, 0, false},
+    {ask_kernel, ports_take_kernel, 0, false},
     {ask_plain, take_plain, 0, false},
     {ask_port_names, take_port_names, 0, false},
     {ask_counts, take_counts, 0, false},
+    {ask_kernel, ports_take_kernel, 0, false},
     {ask_plain, take_plain, 0, false},
     {ports_ask_infos, ports_take_infos, 0, true},
-    {ports_ask_owners, ports_take_owners, 0, false},
-    {ports_ask_status, ports_take_status, 0, false},
     {ports_ask_addresses, ports_take_addresses, 0, false},
-    {ports_ask_kernel, ports_take_kernel, 0, false},
     {ports_ask_socket_kernel, ports_take_kernel, 0, true},
     {ports_ask_monitors, ports_take_monitors, 0, false},
     {ports_ask_processes, ports_take_processes, 0, false},
-    {ports_ask_functions, ports_take_functions, 0, false},
+    {ports_ask_statuses, ports_take_statuses, 0, false},
+    {ports_ask_functions, ports_take_functions, WAITS_MS, false},
 };
 
 static void init_ports(void *read)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/limits.h"
 #include "beamtop/etf/print.h"
 #include "ports_internal.h"
 #include "query/native/values.h"
@@ -51,7 +52,7 @@ static void build_id(struct builder *b, const struct port *p)
 static const char *word_of_kind(const struct port *p)
 {
     static const char *const words[] = {
-        [PORT_UNREAD] = "driver",   [PORT_TCP] = "tcp",       [PORT_UDP] = "udp",
+        [PORT_UNREAD] = NULL,       [PORT_TCP] = "tcp",       [PORT_UDP] = "udp",
         [PORT_SCTP] = "sctp",       [PORT_DRIVER] = "driver", [PORT_DESCRIPTOR] = "fd",
         [PORT_PROGRAM] = "program", [PORT_RAW] = "raw",
     };
@@ -107,6 +108,11 @@ static void build_local_port(struct builder *b, const struct port *p)
     build_text(b, colon ? colon + 1 : NULL);
 }
 
+static bool is_left(const char *state)
+{
+    return state && strcmp(state, "close_wait") == 0;
+}
+
 /* ---- rows, in the order of ports_fields */
 
 #define PORTS_COLUMNS 25
@@ -125,7 +131,7 @@ static void build_row(struct builder *b, const struct ports_read *r, const struc
 {
     const struct slice peer = find_peer(r, p);
     const struct who_entry *owner = find_entry(who, p->has_owner, &p->owner);
-    const char *state = p->kernel ? p->kernel : p->state;
+    const char *state = ports_state(p);
     build_tuple(b, PORTS_COLUMNS);
     build_id(b, p);
     build_text(b, p->is_socket ? "socket" : "port");
@@ -140,7 +146,7 @@ static void build_row(struct builder *b, const struct ports_read *r, const struc
     build_remote_host(b, p);
     build_text(b, state);
     build_int(b, 1);
-    build_int(b, state && strcmp(state, "close_wait") == 0);
+    build_int(b, is_left(state));
     build_bool(b, p->is_busy);
     build_numbers(b, p);
     build_count(b, p->writers);
@@ -150,23 +156,122 @@ static void build_row(struct builder *b, const struct ports_read *r, const struc
     build_count(b, p->os_pid);
 }
 
-void ports_build(struct builder *b, void *read, int64_t mono_ns, const struct stepped_who *who)
+/* ---- the rest, by owner, kind and state */
+
+#define KINDS_MOST 300 /* of kinds and states, without owners */
+
+static void build_rest_id(struct builder *b, const struct port *of, bool owned, const char *kind)
 {
-    const struct ports_read *r = read;
-    size_t shown = 0, all = 0;
+    struct buf text;
+    const char *state = ports_state(of);
+    buf_init(&text, 0);
+    buf_puts(&text, "rest of");
+    if (owned) {
+        buf_puts(&text, " ");
+        print_pid(&text, &of->owner);
+    }
+    buf_printf(&text, " %s%s%s%s", of->is_socket ? "socket " : "", kind ? kind : "unread",
+               state ? " " : "", state ? state : "");
+    build_binary(b, text.data, text.len);
+    buf_clear(&text);
+}
+
+static void build_unknown(struct builder *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        build_atom(b, "undefined");
+}
+
+static void build_rest(struct builder *b, const struct ports_read *r, struct port *const *all,
+                       size_t n, bool owned, const struct stepped_who *who)
+{
+    const struct port *of = all[0];
+    const char *state = ports_state(of), *kind = of->link > 0 ? "distribution" : word_of_kind(of);
+    const bool known = owned && of->has_owner;
+    const struct who_entry *owner = find_entry(who, known, &of->owner);
+    int64_t queue_bytes = -1;
+    for (size_t i = 0; i < n; i++)
+        if (all[i]->queue_bytes >= 0)
+            queue_bytes = (queue_bytes < 0 ? 0 : queue_bytes) + all[i]->queue_bytes;
+    build_tuple(b, PORTS_COLUMNS);
+    build_rest_id(b, of, known, kind);
+    build_text(b, of->is_socket ? "socket" : "port");
+    build_text(b, kind);
+    build_unknown(b, 1);
+    build_known_pid(b, r, known, &of->owner);
+    build_process_name(b, owner);
+    values_build_known(b, owner ? owner->application : (struct slice){0});
+    build_unknown(b, 4);
+    build_text(b, state);
+    build_int(b, (int64_t)n);
+    build_int(b, is_left(state) ? (int64_t)n : 0);
+    build_bool(b, false);
+    build_unknown(b, 4);
+    build_count(b, queue_bytes);
+    build_unknown(b, 5);
+}
+
+/* How many of them are the first `most` kin; kin: how many these are. */
+static size_t count_kin(struct port *const *all, size_t n, size_t most,
+                        int (*compare)(const void *, const void *), size_t *kin)
+{
+    size_t i = 0;
+    for (*kin = 0; i < n; i++)
+        if (i == 0 || compare(&all[i - 1], &all[i]) != 0) {
+            if (*kin == most)
+                break;
+            ++*kin;
+        }
+    return i;
+}
+
+static void build_kin(struct builder *b, const struct ports_read *r, struct port *const *all,
+                      size_t n, bool owned, const struct stepped_who *who)
+{
+    size_t kin;
+    for (size_t at = 0, same; at < n; at += same) {
+        same =
+            count_kin(all + at, n - at, 1, owned ? ports_compare_kin : ports_compare_kinds, &kin);
+        build_rest(b, r, all + at, same, owned, who);
+    }
+}
+
+static size_t count_shown(const struct ports_read *r)
+{
+    size_t shown = 0;
     for (size_t i = 0; i < r->n_rows; i++)
         shown += !r->rows[i]->is_gone;
-    for (size_t i = 0; i < r->table.n_ports; i++)
-        all += !r->table.ports[i].is_gone;
-    for (size_t i = 0; i < r->table.n_sockets; i++)
-        all += !r->table.sockets[i].is_gone;
+    return shown;
+}
+
+static bool is_unread(struct port *const *all, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (all[i]->look == 0)
+            return true;
+    return false;
+}
+
+void ports_build(struct builder *b, void *read, int64_t mono_ns, const struct stepped_who *who)
+{
+    struct ports_read *r = read;
+    const size_t shown = count_shown(r), most = LIMIT_TABLE_ROWS - shown;
+    size_t n, kin, kinds;
+    struct port **rest = ports_list_rest(r, &n);
+    const size_t own = count_kin(rest, n, most - KINDS_MOST, ports_compare_kin, &kin);
+    qsort(rest + own, n - own, sizeof(struct port *), ports_compare_kinds);
+    const size_t others = count_kin(rest + own, n - own, KINDS_MOST, ports_compare_kinds, &kinds);
     build_tuple(b, 4);
     build_atom(b, "ports");
     build_int(b, mono_ns);
-    build_list(b, shown);
+    if (shown + kin + kinds > 0)
+        build_list(b, shown + kin + kinds);
     for (size_t i = 0; i < r->n_rows; i++)
         if (!r->rows[i]->is_gone)
             build_row(b, r, r->rows[i], who);
+    build_kin(b, r, rest, own, true, who);
+    build_kin(b, r, rest + own, others, false, who);
     build_nil(b);
-    build_bool(b, r->is_cut || !r->has_round || shown < all);
+    build_bool(b, r->is_cut || !r->has_round || is_unread(rest, n));
+    free(rest);
 }

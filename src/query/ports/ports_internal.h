@@ -14,7 +14,10 @@
 
 struct ports_sender {
     struct etf_pid pid;
-    struct port *to; /* what it probably sends to; NULL: not known */
+    struct port *to;    /* the one that is held and that it monitors; NULL: none */
+    struct port *owned; /* the last of those that it owns and may send to */
+    size_t n_owned;     /* of these */
+    bool is_suspended;  /* else it waits */
 };
 
 struct ports_read {
@@ -87,17 +90,12 @@ void ports_take_sockets(void *own, const struct slice *values, size_t n);
 bool ports_ask_infos(void *own, struct run_calls *calls);
 void ports_take_infos(void *own, const struct slice *values, size_t n);
 bool ports_ask_socket_kernel(void *own, struct run_calls *calls);
+void ports_take_kernel(void *own, const struct slice *values, size_t n);
 
 /* ---- steps of ports_rows.c */
 
-bool ports_ask_owners(void *own, struct run_calls *calls);
-void ports_take_owners(void *own, const struct slice *values, size_t n);
-bool ports_ask_status(void *own, struct run_calls *calls);
-void ports_take_status(void *own, const struct slice *values, size_t n);
 bool ports_ask_addresses(void *own, struct run_calls *calls);
 void ports_take_addresses(void *own, const struct slice *values, size_t n);
-bool ports_ask_kernel(void *own, struct run_calls *calls);
-void ports_take_kernel(void *own, const struct slice *values, size_t n);
 size_t ports_whom(void *read, struct etf_pid *out);
 
 /* ---- steps of ports_senders.c */
@@ -106,8 +104,20 @@ bool ports_ask_monitors(void *own, struct run_calls *calls);
 void ports_take_monitors(void *own, const struct slice *values, size_t n);
 bool ports_ask_processes(void *own, struct run_calls *calls);
 void ports_take_processes(void *own, const struct slice *values, size_t n);
+bool ports_ask_statuses(void *own, struct run_calls *calls);
+void ports_take_statuses(void *own, const struct slice *values, size_t n);
 bool ports_ask_functions(void *own, struct run_calls *calls);
 void ports_take_functions(void *own, const struct slice *values, size_t n);
+
+/* ---- the rest, ports_rest.c */
+
+/* What the kernel says of it, else its driver; NULL: not known, or none. */
+const char *ports_state(const struct port *p);
+/* Of pointers to ports, for qsort(): by kind and state; the other one by owner before. */
+int ports_compare_kinds(const void *a, const void *b);
+int ports_compare_kin(const void *a, const void *b);
+/* Those that have no row, in the order of ports_compare_kin(); the caller frees it. */
+struct port **ports_list_rest(struct ports_read *r, size_t *n);
 
 /* ---- the answer */
 

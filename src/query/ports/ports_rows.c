@@ -13,48 +13,6 @@
 
 /* ---- ports */
 
-static bool is_port(const struct port *p)
-{
-    return !p->is_socket;
-}
-
-bool ports_ask_owners(void *own, struct run_calls *calls)
-{
-    struct ports_read *r = own;
-    r->at = 0;
-    r->n_rows = port_table_rank(&r->table, r->look, r->rows, PORTS_ROWS);
-    if (ports_choose_rows(r, PORTS_ROWS, is_port) == 0)
-        return false;
-    ports_add_zip(r, calls, "erlang", "port_info", "connected");
-    ports_add_zip(r, calls, "erlang", "port_info", "os_pid");
-    return true;
-}
-
-void ports_take_owners(void *own, const struct slice *values, size_t n)
-{
-    struct ports_read *r = own;
-    (void)n;
-    if (!values)
-        return;
-    ports_take_each(r, values[0], ports_take_owner);
-    ports_take_each(r, values[1], ports_take_os_pid);
-}
-
-bool ports_ask_status(void *own, struct run_calls *calls)
-{
-    if (ports_choose_rows(own, PORTS_ROWS, ports_is_inet) == 0)
-        return false;
-    ports_add_each(own, calls, "prim_inet", "getstatus");
-    return true;
-}
-
-void ports_take_status(void *own, const struct slice *values, size_t n)
-{
-    (void)n;
-    if (values)
-        ports_take_each(own, values[0], ports_take_flags);
-}
-
 /* They are asked for again until both are known; who listens has no other end. */
 static bool needs_addresses(const struct port *p)
 {
@@ -64,7 +22,10 @@ static bool needs_addresses(const struct port *p)
 
 bool ports_ask_addresses(void *own, struct run_calls *calls)
 {
-    if (ports_choose_rows(own, PORTS_ROWS, needs_addresses) == 0)
+    struct ports_read *r = own;
+    r->at = 0;
+    r->n_rows = port_table_rank(&r->table, r->look, r->rows, PORTS_ROWS);
+    if (ports_choose_rows(r, PORTS_ROWS, needs_addresses) == 0)
         return false;
     ports_add_each(own, calls, "prim_inet", "sockname");
     ports_add_each(own, calls, "prim_inet", "peername");
@@ -81,27 +42,6 @@ void ports_take_addresses(void *own, const struct slice *values, size_t n)
     ports_take_each(r, values[1], ports_take_remote);
 }
 
-/* What the kernel says of a connection: the first 60 bytes of struct tcp_info of Linux. */
-static bool has_kernel(const struct port *p)
-{
-    return ports_is_inet(p) && p->kind == PORT_TCP && !p->is_local;
-}
-
-bool ports_ask_kernel(void *own, struct run_calls *calls)
-{
-    if (ports_choose_rows(own, PORTS_ROWS, has_kernel) == 0)
-        return false;
-    ports_add_zip(own, calls, "prim_inet", "getopts", "[{raw,6,11,60}]");
-    return true;
-}
-
-void ports_take_kernel(void *own, const struct slice *values, size_t n)
-{
-    (void)n;
-    if (values)
-        ports_take_each(own, values[0], ports_take_tcp);
-}
-
 /* ---- whose names the answer has */
 
 static int order_by_pid(const void *a, const void *b)
@@ -116,18 +56,38 @@ static size_t add_named(struct etf_pid *out, size_t n, bool known, const struct 
     return n;
 }
 
-/* Those that wait first: owners may be more than are named. */
-size_t ports_whom(void *read, struct etf_pid *out)
+/* Owners of the rest, which stand together. */
+static size_t add_rest_owners(struct ports_read *r, struct etf_pid *out, size_t n)
 {
-    const struct ports_read *r = read;
-    size_t n = 0, kept = 0;
-    for (size_t i = 0; i < r->n_rows; i++)
-        n = add_named(out, n, r->rows[i]->has_sender, &r->rows[i]->sender);
-    for (size_t i = 0; i < r->n_rows; i++)
-        n = add_named(out, n, r->rows[i]->has_owner, &r->rows[i]->owner);
+    size_t n_rest;
+    struct port **rest = ports_list_rest(r, &n_rest);
+    for (size_t i = 0; i < n_rest; i++)
+        if (i == 0 || scan_compare_pids(&rest[i - 1]->owner, &rest[i]->owner) != 0)
+            n = add_named(out, n, rest[i]->has_owner, &rest[i]->owner);
+    free(rest);
+    return n;
+}
+
+static size_t keep_once(struct etf_pid *out, size_t n)
+{
+    size_t kept = 0;
     qsort(out, n, sizeof *out, order_by_pid);
     for (size_t i = 0; i < n; i++)
         if (kept == 0 || scan_compare_pids(&out[kept - 1], &out[i]) != 0)
             out[kept++] = out[i];
     return kept;
+}
+
+/* Those that wait first: owners may be more than are named. */
+size_t ports_whom(void *read, struct etf_pid *out)
+{
+    struct ports_read *r = read;
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_rows; i++)
+        n = add_named(out, n, r->rows[i]->has_sender, &r->rows[i]->sender);
+    n = keep_once(out, n);
+    for (size_t i = 0; i < r->n_rows; i++)
+        n = add_named(out, n, r->rows[i]->has_owner, &r->rows[i]->owner);
+    n = keep_once(out, n);
+    return keep_once(out, add_rest_owners(r, out, n));
 }

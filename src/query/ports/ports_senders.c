@@ -31,7 +31,7 @@ static int order_senders(const void *a, const void *b)
 static void add_sender(struct ports_read *r, const struct etf_pid *pid, struct port *to)
 {
     if (r->n_senders < PORTS_SENDERS)
-        r->senders[r->n_senders++] = (struct ports_sender){*pid, to};
+        r->senders[r->n_senders++] = (struct ports_sender){.pid = *pid, .to = to};
 }
 
 /* ---- asks */
@@ -80,7 +80,7 @@ void ports_take_monitors(void *own, const struct slice *values, size_t n)
             add_monitors(r, r->held[i], value);
     for (size_t i = 0; i < r->n_held; i++)
         if (r->held[i]->has_owner)
-            add_sender(r, &r->held[i]->owner, r->held[i]);
+            add_sender(r, &r->held[i]->owner, NULL);
 }
 
 bool ports_ask_processes(void *own, struct run_calls *calls)
@@ -124,32 +124,27 @@ static void order_once(struct ports_read *r)
     r->n_senders = kept;
 }
 
-bool ports_ask_functions(void *own, struct run_calls *calls)
+static void ask_infos(const struct ports_read *r, struct run_calls *calls, const char *items)
 {
-    struct ports_read *r = own;
-    if (r->n_held == 0)
-        return false;
-    order_once(r);
-    if (r->n_senders == 0)
-        return false;
     struct etf_pid *pids = alloc_zero(r->n_senders, sizeof *pids);
-    struct builder *items = args_of_text("[status,current_function]");
+    struct builder *of = args_of_text(items);
     for (size_t i = 0; i < r->n_senders; i++)
         pids[i] = r->senders[i].pid;
-    run_add(calls, "lists", "zipwith", args_of_infos(r->node, pids, r->n_senders, items));
+    run_add(calls, "lists", "zipwith", args_of_infos(r->node, pids, r->n_senders, of));
     calls->most_us = PROCESS_US * (double)r->n_senders;
-    builder_free(items);
+    builder_free(of);
     free(pids);
-    return true;
 }
 
-/* ---- answers */
-
-static bool is_in_send(struct slice mfa)
+/* It needs no signal, for which a process that does not yield would be waited for. */
+bool ports_ask_statuses(void *own, struct run_calls *calls)
 {
-    return leaders_is_in(mfa, "erts_internal", "port_command") ||
-           leaders_is_in(mfa, "prim_inet", "send_recv_reply") ||
-           leaders_is_in(mfa, "prim_inet", "send");
+    struct ports_read *r = own;
+    if (r->n_held > 0)
+        order_once(r);
+    if (r->n_senders > 0)
+        ask_infos(r, calls, "[status]");
+    return r->n_senders > 0;
 }
 
 /* The only one that is held, of connections to nodes or of others; NULL: there are several. */
@@ -165,21 +160,97 @@ static struct port *find_only(const struct ports_read *r, bool link)
     return only;
 }
 
-static void count_sender(struct ports_read *r, const struct ports_sender *s, struct slice info)
+/* That nobody waits is known only of the only one, among all processes. */
+static void hide_unknown(struct ports_read *r, bool known)
+{
+    for (size_t i = 0; i < r->n_held; i++) {
+        struct port *p = r->held[i];
+        const bool is_only = find_only(r, p->link > 0) == p;
+        if (p->writers == 0 && !(known && r->has_processes && is_only))
+            p->writers = -1;
+    }
+}
+
+/* Who sends and is held does not run. */
+void ports_take_statuses(void *own, const struct slice *values, size_t n)
+{
+    struct ports_read *r = own;
+    struct cursor c;
+    struct slice info;
+    size_t count, kept = 0;
+    (void)n;
+    const bool known = values && values_enter_list(values[0], &c, &count) && count == r->n_senders;
+    for (size_t i = 0; known && i < count && cursor_raw(&c, &info); i++) {
+        const struct slice status = values_find(info, "status");
+        const bool suspended = who_term_is(status, "suspended");
+        if (!suspended && !who_term_is(status, "waiting"))
+            continue;
+        r->senders[kept] = r->senders[i];
+        r->senders[kept++].is_suspended = suspended;
+    }
+    r->n_senders = kept;
+    if (kept == 0)
+        hide_unknown(r, known);
+}
+
+bool ports_ask_functions(void *own, struct run_calls *calls)
+{
+    struct ports_read *r = own;
+    if (r->n_senders > 0)
+        ask_infos(r, calls, "[current_function]");
+    return r->n_senders > 0;
+}
+
+/* ---- answers */
+
+static bool is_in_send(struct slice mfa)
+{
+    return leaders_is_in(mfa, "erts_internal", "port_command") ||
+           leaders_is_in(mfa, "prim_inet", "send_recv_reply") ||
+           leaders_is_in(mfa, "prim_inet", "send");
+}
+
+static void mark_owners(struct ports_read *r)
+{
+    for (size_t i = 0; i < r->table.n_ports; i++) {
+        struct port *p = &r->table.ports[i];
+        if (!p->has_owner || p->is_gone || !(is_held(p) || ports_is_inet(p)))
+            continue;
+        const struct ports_sender key = {.pid = p->owner};
+        struct ports_sender *s = bsearch(&key, r->senders, r->n_senders, sizeof key, order_senders);
+        if (s) {
+            s->owned = p;
+            s->n_owned++;
+        }
+    }
+}
+
+/* Of a sender that monitors none: one that owns a port may be in a send to that. */
+static struct port *guess_port(const struct ports_read *r, const struct ports_sender *s,
+                               bool to_node)
+{
+    if (to_node || s->n_owned == 0)
+        return find_only(r, to_node);
+    return s->n_owned == 1 && is_held(s->owned) && s->owned->link == 0 ? s->owned : NULL;
+}
+
+/* false: it is in a send, and what to is not known. */
+static bool count_sender(struct ports_read *r, const struct ports_sender *s, struct slice info)
 {
     const struct slice mfa = values_find(info, "current_function");
-    const bool suspended = who_term_is(values_find(info, "status"), "suspended");
-    const bool to_node = suspended && leaders_is_sending(mfa);
+    const bool to_node = s->is_suspended && leaders_is_sending(mfa);
     if (!to_node && !is_in_send(mfa))
-        return;
-    struct port *to = s->to && (s->to->link > 0) == to_node ? s->to : find_only(r, to_node);
+        return true;
+    const bool monitors = s->to && (s->to->link > 0) == to_node;
+    struct port *to = monitors ? s->to : guess_port(r, s, to_node);
     if (!to)
-        return;
+        return false;
     to->writers++;
-    to->is_busy = true;
+    to->is_busy = to->is_busy || monitors;
     if (!to->has_sender)
         to->sender = s->pid;
     to->has_sender = true;
+    return true;
 }
 
 void ports_take_functions(void *own, const struct slice *values, size_t n)
@@ -190,12 +261,10 @@ void ports_take_functions(void *own, const struct slice *values, size_t n)
     size_t count;
     const bool known = values && values_enter_list(values[0], &c, &count) && count == r->n_senders;
     (void)n;
+    if (known && r->n_senders > 0)
+        mark_owners(r);
+    bool all = known;
     for (size_t i = 0; known && i < count && cursor_raw(&c, &info); i++)
-        count_sender(r, &r->senders[i], info);
-    for (size_t i = 0; i < r->n_held; i++) {
-        struct port *p = r->held[i];
-        const bool is_only = find_only(r, p->link > 0) == p;
-        if (p->writers == 0 && !(known && r->has_processes && is_only))
-            p->writers = -1;
-    }
+        all = count_sender(r, &r->senders[i], info) && all;
+    hide_unknown(r, all);
 }

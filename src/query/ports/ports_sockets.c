@@ -156,6 +156,7 @@ bool ports_ask_infos(void *own, struct run_calls *calls)
     struct ports_read *r = own;
     if (!r->socket_is_loaded || ports_choose_rows(r, FEW, is_old) == 0)
         return false;
+    calls->most_us = SOCKET_US * (double)r->n_out;
     struct builder *infos = ports_build_terms(r, "socket", "info", 1);
     build_nil(infos);
     ports_begin_looks(r);
@@ -185,10 +186,18 @@ bool ports_ask_socket_kernel(void *own, struct run_calls *calls)
     struct ports_read *r = own;
     if (!r->has_native_options || ports_choose_rows(r, FEW, has_socket_kernel) == 0)
         return false;
+    calls->most_us = SOCKET_US * (double)r->n_out;
     struct builder *b = ports_build_terms(r, "socket", "getopt_native", 3);
     ports_build_same(b, "{6,11}", r->n_out);
     ports_build_same(b, "60", r->n_out);
     build_nil(b);
     run_add(calls, "lists", "zipwith3", b);
     return true;
+}
+
+void ports_take_kernel(void *own, const struct slice *values, size_t n)
+{
+    (void)n;
+    if (values)
+        ports_take_each(own, values[0], ports_take_tcp);
 }

@@ -148,7 +148,7 @@ bool port_table_list(struct port_table *t, struct slice list, size_t most)
     buf_init(&kept, 0);
     buf_put(&kept, list.s, list.len);
     values_enter_list((struct slice){(const char *)kept.data, kept.len}, &c, &count);
-    struct port *all = alloc_zero(count + 1, sizeof *all);
+    struct port *all = alloc_zero((count < most ? count : most) + 1, sizeof *all);
     for (size_t i = 0; i < count && n < most && cursor_raw(&c, &term); i++)
         n += read_term(term, false, &all[n]);
     n = order_once(all, n);
@@ -206,6 +206,11 @@ double port_rate(const struct port *p)
     return both > out ? both : out;
 }
 
+static bool is_left(const struct port *p)
+{
+    return p->kernel && strcmp(p->kernel, "close_wait") == 0;
+}
+
 static int order_ranks(const void *a, const void *b)
 {
     const struct port *x = *(struct port *const *)a, *y = *(struct port *const *)b;
@@ -218,6 +223,8 @@ static int order_ranks(const void *a, const void *b)
         return p > q ? -1 : 1;
     if (r != s && (r > 0 || s > 0))
         return r > s ? -1 : 1;
+    if (is_left(x) != is_left(y))
+        return is_left(x) ? -1 : 1;
     return order_ports(x, y);
 }
 

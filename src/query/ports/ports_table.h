@@ -59,6 +59,7 @@ struct port {
     uint64_t looked_ms, before_ms;
     unsigned look;  /* of its numbers; 0: never */
     bool is_old;    /* they are still to be read */
+    bool has_row;   /* of the answer that is built */
     bool has_names; /* its addresses were asked for */
 };
 
@@ -84,7 +85,8 @@ struct port *port_table_find(const struct port_table *t, struct slice term);
 
 /* Bytes a second, both ways between its last two looks, or out between sweeps; -1: not known. */
 double port_rate(const struct port *p);
-/* The longest queues, then the most bytes a second, then ports before sockets, the oldest first;
+/* The longest queues, then the most bytes a second, then what its other end has
+ * closed, then ports before sockets, the oldest first;
  * `most` at most, none that is gone; look: only those whose numbers are of that one; 0: all. */
 size_t port_table_rank(const struct port_table *t, unsigned look, struct port **out, size_t most);
 

@@ -104,6 +104,7 @@ void ports_begin_look(struct ports_read *r, struct port *p)
     p->look = r->look;
     p->numbers = (struct port_numbers){-1, -1, -1, -1, -1};
     p->numbers.queue_bytes = p->queue_bytes;
+    p->is_busy = p->is_socket && p->is_busy;
     if (!p->is_socket && !ports_is_inet(p))
         p->numbers.sent_bytes = p->output;
 }

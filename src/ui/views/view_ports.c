@@ -59,11 +59,12 @@ static void ports_page(void *state, const struct model *m, struct view_page *pag
 {
     const struct table_detail *table = rows_of_table(state, page, m, QUESTION_PORTS, about_port);
     const struct ports_row *rows = table ? table->rows : NULL;
-    int64_t closed = 0, senders = 0;
+    int64_t all = 0, closed = 0, senders = 0;
     char n[32], words[80] = "";
     if (!table)
         return;
     for (size_t i = 0; i < table->n_rows; i++) {
+        all += rows[i].ports > 0 ? rows[i].ports : 0;
         closed += rows[i].close_wait > 0 ? rows[i].close_wait : 0;
         senders += rows[i].senders > 0 ? rows[i].senders : 0;
     }
@@ -73,8 +74,7 @@ static void ports_page(void *state, const struct model *m, struct view_page *pag
         snprintf(words + strlen(words), sizeof words - strlen(words), ", %s in close_wait",
                  text_integer(n, sizeof n, closed));
     snprintf(page->summary, sizeof page->summary, "%s ports and sockets%s%s",
-             text_integer(n, sizeof n, (int64_t)table->n_rows), words,
-             table->partial ? ", some left out" : "");
+             text_integer(n, sizeof n, all), words, table->partial ? ", some left out" : "");
 }
 
 static const struct view_act ports_acts[] = {

@@ -18,15 +18,14 @@ enum step {
     SOCKETS,
     NAMES,
     COUNTS,
-    PLAIN,
-    INFOS = 9,
-    OWNERS,
-    STATUS,
-    ADDRESSES,
     KERNEL,
+    PLAIN,
+    INFOS = 11,
+    ADDRESSES,
     SOCKET_KERNEL,
     MONITORS,
     PROCESSES,
+    STATUSES,
     FUNCTIONS,
     STEPS
 };
@@ -169,40 +168,44 @@ static void hear_numbers(void)
     hear(COUNTS,
          "[{ok,[{recv_oct,10},{send_oct,20},{recv_cnt,1},{send_cnt,2}]},"
          "{ok,[{recv_oct,11},{send_oct,21},{recv_cnt,3},{send_cnt,-4}]}]",
-         NULL, NULL, NULL);
-    hear(PLAIN, "[{input,5}]", NULL, NULL, NULL);
-    assert_int_equal(ask(NAMES), 0);
-}
-
-static void hear_rows(void)
-{
-    hear(OWNERS, "[{connected,<0.41.0>},{connected,<0.42.0>},{connected,<0.41.0>}]",
-         "[{os_pid,undefined},{os_pid,undefined},{os_pid,4711}]", NULL, NULL);
-    hear(STATUS, "[{ok,[busy,connected,open]},{ok,[connected,open]}]", NULL, NULL, NULL);
-    hear(ADDRESSES, "[{ok,{{127,0,0,1},80}},{ok,{{0,0,0,0,0,0,0,1},81}}]",
-         "[{ok,{{10,0,0,7},5500}},{error,enotconn}]", NULL, NULL);
+         "[{ok,[busy,connected,open]},{ok,[connected,open]}]",
+         "[{connected,<0.41.0>},{connected,<0.42.0>}]", NULL);
     hear(
         KERNEL,
         "[{ok,[{raw,6,11,<<8,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"
         "0,0,0,0,0,0,0,0,9,0,0,0,0,0,0,0,7,0,0,0,0,0,0,0>>}]},{ok,[]}]",
         NULL, NULL, NULL);
+    hear(PLAIN, "[{input,5}]", "[{os_pid,4711}]", "[{connected,<0.41.0>}]", NULL);
+    assert_int_equal(ask(NAMES), 0);
+}
+
+static void hear_rows(void)
+{
+    hear(ADDRESSES, "[{ok,{{127,0,0,1},80}},{ok,{{0,0,0,0,0,0,0,1},81}}]",
+         "[{ok,{{10,0,0,7},5500}},{error,enotconn}]", NULL, NULL);
 }
 
 TEST(test_ports_are_told_apart)
 {
     start();
     list(3, "m@h", false);
+    ports.table.ports[2].is_busy = true; /* by an answer before */
     hear_numbers();
     hear_rows();
     hear(MONITORS, "[{monitored_by,[<0.44.0>]}]", NULL, NULL, NULL);
-    hear(PROCESSES, "[<0.43.0>,<0.44.0>,<0.45.0>]", NULL, NULL, NULL);
+    hear(PROCESSES, "[<0.43.0>,<0.44.0>,<0.45.0>,<0.46.0>]", NULL, NULL, NULL);
     assert_non_null(strstr(asked[PROCESSES], "sublist"));
-    hear(FUNCTIONS,
-         "[[{status,waiting},{current_function,{gen_server,loop,7}}],"
-         "[{status,suspended},{current_function,{erts_internal,port_command,3}}],"
-         "[{status,waiting},{current_function,{prim_inet,send,4}}],undefined]",
+    hear(STATUSES,
+         "[[{status,waiting}],[{status,suspended}],[{status,waiting}],[{status,running}],"
+         "undefined]",
          NULL, NULL, NULL);
-    assert_non_null(strstr(asked[FUNCTIONS], "[<0.41.0>,<0.43.0>,<0.44.0>,<0.45.0>]"));
+    assert_non_null(strstr(asked[STATUSES], "[<0.41.0>,<0.43.0>,<0.44.0>,<0.45.0>,<0.46.0>]"));
+    hear(FUNCTIONS,
+         "[[{current_function,{gen_server,loop,7}}],"
+         "[{current_function,{erts_internal,port_command,3}}],"
+         "[{current_function,{prim_inet,send,4}}]]",
+         NULL, NULL, NULL);
+    assert_non_null(strstr(asked[FUNCTIONS], "[<0.41.0>,<0.43.0>,<0.44.0>]"));
     struct etf_pid named[WHO_MOST];
     assert_int_equal(ports_question.whom(&ports, named), 3);
     assert_int_equal(named[2].id, 43);
@@ -228,19 +231,20 @@ TEST(test_senders_to_a_node)
     list(2, "m@h", false);
     hear(SWEEP, "[{queue_size,0},{queue_size,7}]", "[{output,1},{output,2}]", NULL, NULL);
     hear(NAMES, "[{name,\"2/2\"},{name,\"tcp_inet\"}]", NULL, NULL, NULL);
-    hear(COUNTS, "[{error,einval}]", NULL, NULL, NULL);
+    hear(COUNTS, "[{error,einval}]", "[{error,einval}]", "[{connected,<0.41.0>}]", NULL);
     hear(PLAIN, NULL, NULL, NULL, NULL);
-    hear(OWNERS, "[{connected,<0.42.0>},{connected,<0.41.0>}]",
-         "[{os_pid,undefined},{os_pid,undefined}]", NULL, NULL);
+    ask(ADDRESSES);
     hear(MONITORS, "[{monitored_by,[]}]", NULL, NULL, NULL);
     hear(PROCESSES, "[<0.43.0>,<0.44.0>]", NULL, NULL, NULL);
+    hear(STATUSES, "[[{status,waiting}],[{status,suspended}],[{status,suspended}]]", NULL, NULL,
+         NULL);
     hear(FUNCTIONS,
-         "[[{status,waiting},{current_function,{net_kernel,loop,1}}],"
-         "[{status,suspended},{current_function,{erts_internal,dsend_continue_trap,1}}],"
-         "[{status,suspended},{current_function,{erts_internal,port_command,3}}]]",
+         "[[{current_function,{net_kernel,loop,1}}],"
+         "[{current_function,{erts_internal,dsend_continue_trap,1}}],"
+         "[{current_function,{erts_internal,port_command,3}}]]",
          NULL, NULL, NULL);
     assert_int_equal(ports.rows[0]->writers, 1);
-    assert_true(ports.rows[0]->is_busy);
+    assert_false(ports.rows[0]->is_busy);
     assert_int_equal(ports.rows[0]->sender.id, 43);
     assert_int_equal(ports.rows[1]->kind, PORT_DESCRIPTOR);
     assert_int_equal(ports.rows[1]->writers, 0);
@@ -255,14 +259,55 @@ TEST(test_senders_are_not_guessed)
     ports.table.ports[1].link = 0;
     hear(SWEEP, "[{queue_size,9},{queue_size,7}]", "[{output,1},{output,2}]", NULL, NULL);
     hear(NAMES, "[{name,\"tcp_inet\"},{name,\"tcp_inet\"}]", NULL, NULL, NULL);
-    hear(COUNTS, "[{ok,[]},{ok,[]}]", NULL, NULL, NULL);
-    hear(OWNERS, NULL, NULL, NULL, NULL);
+    hear(COUNTS, NULL, NULL, NULL, NULL);
+    ask(ADDRESSES);
     hear(MONITORS, NULL, NULL, NULL, NULL);
     hear(PROCESSES, "[<0.43.0>]", NULL, NULL, NULL);
-    hear(FUNCTIONS, "[[{status,suspended},{current_function,{erts_internal,port_command,3}}]]",
-         NULL, NULL, NULL);
+    hear(STATUSES, "[[{status,suspended}]]", NULL, NULL, NULL);
+    hear(FUNCTIONS, "[[{current_function,{erts_internal,port_command,3}}]]", NULL, NULL, NULL);
     assert_int_equal(ports.rows[0]->writers, -1);
     assert_int_equal(ports.rows[1]->writers, -1);
+    ports_question.clear(&ports);
+}
+
+/* One connection is held; <0.43.0> has another one, where it may be in a send as well. */
+TEST(test_owners_of_others_are_not_named)
+{
+    start();
+    list(2, "m@h", false);
+    ports.table.ports[1].link = 0;
+    hear(SWEEP, "[{queue_size,9},{queue_size,0}]", "[{output,1},{output,2}]", NULL, NULL);
+    hear(NAMES, "[{name,\"tcp_inet\"},{name,\"tcp_inet\"}]", NULL, NULL, NULL);
+    hear(COUNTS, "[{ok,[]},{ok,[]}]", "[{ok,[open]},{ok,[open]}]",
+         "[{connected,<0.41.0>},{connected,<0.43.0>}]", NULL);
+    ask(ADDRESSES);
+    hear(MONITORS, "[{monitored_by,[]}]", NULL, NULL, NULL);
+    hear(PROCESSES, "[<0.41.0>,<0.43.0>]", NULL, NULL, NULL);
+    hear(STATUSES, "[[{status,running}],[{status,waiting}]]", NULL, NULL, NULL);
+    hear(FUNCTIONS, "[[{current_function,{prim_inet,send,4}}]]", NULL, NULL, NULL);
+    assert_int_equal(ports.rows[0]->writers, -1);
+    assert_false(ports.rows[0]->has_sender);
+    ports_question.clear(&ports);
+}
+
+/* Those without a row are added up by owner, kind and state. */
+TEST(test_the_rest_is_added_up)
+{
+    start();
+    list(3, "m@h", false);
+    hear_numbers();
+    hear_rows();
+    ports.table.ports[0].queue_bytes = 0;
+    ports.table.ports[0].kernel = NULL;
+    ports.table.ports[1].link = 0;
+    ports.table.ports[1].has_owner = ports.table.ports[0].has_owner = false;
+    ports.n_rows = 0;
+    expect_answer("{ports,77,[{<<\"rest of tcp established\">>,<<\"port\">>,<<\"tcp\">>,"
+                  "undefined," NOBODY ",undefined," NOBODY "," NOBODY ",<<\"established\">>,2,0,"
+                  "false," NOBODY "," NOBODY ",0,undefined," NOBODY "," NOBODY "},"
+                  "{<<\"rest of <0.41.0> program\">>,<<\"port\">>,<<\"program\">>,undefined,"
+                  "<0.41.0>,shop,shop," NOBODY "," NOBODY ",undefined,1,0,false," NOBODY "," NOBODY
+                  ",0,undefined," NOBODY "," NOBODY "}],false}");
     ports_question.clear(&ports);
 }
 
@@ -303,7 +348,7 @@ TEST(test_sockets)
                  "[{ok,#{family => inet6, addr => {65152,0,0,0,0,0,0,2}, port => 90}}]");
     assert_int_equal(ask(SOCKETS), 0);
     assert_int_equal(ask(NAMES), 0);
-    assert_int_equal(ask(OWNERS), 0);
+    assert_int_equal(ask(ADDRESSES), 0);
     hear(SOCKET_KERNEL, NULL, NULL, NULL, NULL);
     assert_int_equal(ask(SOCKET_KERNEL), 0);
     assert_int_equal(ask(MONITORS), 0);
