@@ -11,10 +11,20 @@
 #define WAITS_SLICE 2000       /* of one ask of a function */
 #define WAITS_LIST_MOST 100000 /* of a node with more a part comes in each answer */
 
+/* A process of so many monitors or links that they are not asked for again in SPARED_MS. */
+#define WAITS_SPARED_MOST 1000
+struct waits_spared {
+    struct etf_pid pid;
+    bool by_links;
+    int64_t among; /* monitors; 0: unknown */
+    uint64_t until_ms;
+};
+
 /* Steps that go through parts of the table. */
 enum waits_part {
     PART_NONE,
     PART_LOOKS,
+    PART_SPARED,
     PART_LINKS,
     PART_NAMES,
     PART_HELD,
@@ -43,6 +53,8 @@ struct waits_ask {
     size_t n_out;
     bool is_still; /* of those that are out it is known that they do not run */
     struct waits_table table;
+    struct waits_spared spared[WAITS_SPARED_MOST]; /* the oldest goes first */
+    size_t n_spared, next_spared;
     enum waits_part part_of;
     size_t *some;         /* of the table, those that the step is about */
     struct who_span span; /* of these */

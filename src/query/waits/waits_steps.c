@@ -18,6 +18,8 @@
 #define SWEEP_MS 2000                       /* it waits for who does not yield */
 #define SWEPT_US 10                         /* each */
 #define LOOKED_US 20
+#define COPIED_US 60000      /* monitors or links: as many as an ask's heap holds, of one process */
+#define SPARED_MS 60000      /* as long as one with very many is not asked for them */
 #define STEADY_REDUCTIONS 10 /* each read is one, a call 15 and more on every release */
 
 void waits_init(struct waits_ask *a)
@@ -174,16 +176,43 @@ ask_part(struct waits_ask *a, struct run_calls *calls, const char *module, const
     return true;
 }
 
+/* ---- those that are spared */
+
+static uint64_t now_of(const struct waits_ask *a)
+{
+    return a->loop ? uv_now(a->loop) : 0;
+}
+
+static const struct waits_spared *find_spared(const struct waits_ask *a, const struct etf_pid *pid,
+                                              bool by_links)
+{
+    for (size_t i = 0; i < a->n_spared; i++)
+        if (a->spared[i].by_links == by_links && pid_same(&a->spared[i].pid, pid) &&
+            a->spared[i].until_ms > now_of(a))
+            return &a->spared[i];
+    return NULL;
+}
+
+static void spare(struct waits_ask *a, const struct etf_pid *pid, bool by_links, int64_t among)
+{
+    a->spared[a->next_spared] = (struct waits_spared){*pid, by_links, among, now_of(a) + SPARED_MS};
+    a->next_spared = (a->next_spared + 1) % WAITS_SPARED_MOST;
+    a->n_spared += a->n_spared < WAITS_SPARED_MOST;
+}
+
 /* The values of a part, each for one; where it fails, it is asked again in smaller ones. */
 static bool enter_part(struct waits_ask *a, const struct slice *values, struct cursor *c)
 {
     size_t count;
     const bool ok = values && values_enter_list(values[0], c, &count) && count == a->n_out;
-    if (!ok && !who_span_cut(&a->span)) {
-        a->is_partial = true; /* one, of very many monitors or links */
-        (void)who_span_pass(&a->span);
-    }
-    return ok;
+    if (ok || who_span_cut(&a->span))
+        return ok;
+    if (a->part_of == PART_LOOKS || a->part_of == PART_LINKS) /* it has very many */
+        spare(a, &part_of(a, 0)->pid, a->part_of == PART_LINKS, 0);
+    else
+        a->is_partial = true;
+    (void)who_span_pass(&a->span);
+    return false;
 }
 
 typedef void take_fn(struct waits_ask *a, struct waiter *w, struct slice each);
@@ -201,20 +230,30 @@ static void take_part(struct waits_ask *a, const struct slice *values, take_fn *
 
 /* ---- how they wait */
 
+static bool has_few_monitors(const struct waits_ask *a, const struct waiter *w)
+{
+    return !find_spared(a, &w->pid, false);
+}
+
 static bool ask_looks(void *own, struct run_calls *calls)
 {
     struct waits_ask *a = own;
     if (a->part_of == PART_NONE)
         waits_table_sort(&a->table, false);
-    begin_part(a, PART_LOOKS, NULL);
-    return ask_part(a, calls, "lists", "foldl", waits_looks);
+    begin_part(a, PART_LOOKS, has_few_monitors);
+    const bool asks = ask_part(a, calls, "lists", "foldl", waits_looks);
+    calls->most_us += COPIED_US;
+    return asks;
 }
 
 static void take_look(struct waits_ask *a, struct waiter *w, struct slice each)
 {
     struct wait_look look;
-    if (waits_read_look(each, a->node, &look))
-        waits_table_take(&a->table, w, &look);
+    if (!waits_read_look(each, a->node, &look))
+        return;
+    waits_table_take(&a->table, w, &look);
+    if (look.monitors > 0)
+        spare(a, &w->pid, false, look.monitors);
 }
 
 static void take_looks(void *own, const struct slice *values, size_t n)
@@ -223,25 +262,75 @@ static void take_looks(void *own, const struct slice *values, size_t n)
     take_part(own, values, take_look);
 }
 
+/* Those of very many monitors, also those of which that has just been seen: without these. */
+static bool has_many_monitors(const struct waits_ask *a, const struct waiter *w)
+{
+    return !w->known && find_spared(a, &w->pid, false);
+}
+
+static bool ask_spared(void *own, struct run_calls *calls)
+{
+    struct waits_ask *a = own;
+    begin_part(a, PART_SPARED, has_many_monitors);
+    return ask_part(a, calls, "lists", "foldl", waits_spared_looks);
+}
+
+static void take_spared_look(struct waits_ask *a, struct waiter *w, struct slice each)
+{
+    const struct waits_spared *of = find_spared(a, &w->pid, false);
+    struct wait_look look;
+    if (!waits_read_look(each, a->node, &look))
+        return;
+    if (of && look.target.kind == FOR_NOBODY && look.place->way == WAIT_BY_MONITOR)
+        look.among = of->among;
+    waits_table_take(&a->table, w, &look);
+}
+
+static void take_spared(void *own, const struct slice *values, size_t n)
+{
+    (void)n;
+    take_part(own, values, take_spared_look);
+}
+
 static bool needs_links(const struct waits_ask *a, const struct waiter *w)
 {
-    (void)a;
-    return w->look.place->way == WAIT_BY_CHILD ||
-           (w->look.place->way == WAIT_BY_PORT && w->look.target.kind == FOR_NOBODY);
+    const bool is_of_links =
+        w->look.place->way == WAIT_BY_CHILD ||
+        (w->look.place->way == WAIT_BY_PORT && w->look.target.kind == FOR_NOBODY);
+    return is_of_links && !find_spared(a, &w->pid, true);
 }
 
 static bool ask_linked(void *own, struct run_calls *calls)
 {
     struct waits_ask *a = own;
-    if (a->part_of == PART_LOOKS)
+    if (a->part_of == PART_SPARED)
         waits_table_sort(&a->table, true);
     begin_part(a, PART_LINKS, needs_links);
-    return ask_part(a, calls, "lists", "foldl", waits_links);
+    const bool asks = ask_part(a, calls, "lists", "foldl", waits_links);
+    calls->most_us += COPIED_US;
+    return asks;
+}
+
+/* One that waits for its parent is not the child that this one waits for. */
+struct parent {
+    const struct waits_table *table;
+    const struct waiter *of;
+};
+
+static bool may_be_child(void *own, const struct etf_pid *pid)
+{
+    const struct parent *parent = own;
+    const struct waiter *child = waits_table_find(parent->table, pid);
+    return !child || child->look.target.kind != FOR_PROCESS ||
+           !pid_same(&child->look.target.pid, &parent->of->pid);
 }
 
 static void take_link(struct waits_ask *a, struct waiter *w, struct slice each)
 {
-    waits_read_links(each, a->node, &w->look);
+    struct parent parent = {&a->table, w};
+    if (who_term_is(each, "undefined"))
+        spare(a, &w->pid, true, 0);
+    waits_read_links(each, a->node, may_be_child, &parent, &w->look);
     w->look.target.name = waits_table_keep(&a->table, w->look.target.name);
 }
 
@@ -299,15 +388,17 @@ static void take_named(void *own, const struct slice *values, size_t n)
 
 static void add_held(struct waits_ask *a)
 {
-    const size_t n = a->table.n;
-    for (size_t i = 0; i < n; i++) {
-        const struct wait_target target = a->table.all[i].look.target;
-        if (target.kind != FOR_PROCESS)
-            continue;
-        const struct waits_table sorted = {.all = a->table.all, .n = n};
-        if (!waits_table_find(&sorted, &target.pid))
-            waits_table_add(&a->table, &target.pid);
+    struct waits_table held; /* each of them once */
+    waits_table_init(&held);
+    for (size_t i = 0; i < a->table.n; i++) {
+        const struct wait_target *target = &a->table.all[i].look.target;
+        if (target->kind == FOR_PROCESS && !waits_table_find(&a->table, &target->pid))
+            waits_table_add(&held, &target->pid);
     }
+    waits_table_sort(&held, false);
+    for (size_t i = 0; i < held.n; i++)
+        waits_table_add(&a->table, &held.all[i].pid);
+    waits_table_clear(&held);
     waits_table_sort(&a->table, false);
 }
 
@@ -341,9 +432,10 @@ static void take_held(void *own, const struct slice *values, size_t n)
 
 /* ---- who has moved since: a cycle of those that have not is one */
 
+/* Who waits for a child waits for what is only likely to be it, and makes no deadlock. */
 static bool is_chained(const struct waits_ask *a, const struct waiter *w)
 {
-    if (!w->look.place || w->look.target.kind != FOR_PROCESS)
+    if (!w->look.place || w->look.target.kind != FOR_PROCESS || w->look.place->way == WAIT_BY_CHILD)
         return false;
     const struct waiter *to = waits_table_find(&a->table, &w->look.target.pid);
     return to && to->look.place;
@@ -379,6 +471,7 @@ const struct run_step waits_steps[] = {
     {.ask = ask_list, .take = take_list, .waits_ms = SWEEP_MS},
     {.ask = ask_sweep, .take = take_sweep, .waits_ms = SWEEP_MS, .repeats = true},
     {.ask = ask_looks, .take = take_looks, .repeats = true},
+    {.ask = ask_spared, .take = take_spared, .repeats = true},
     {.ask = ask_linked, .take = take_linked, .repeats = true},
     {.ask = ask_named, .take = take_named, .repeats = true},
     {.ask = ask_held, .take = take_held, .repeats = true},

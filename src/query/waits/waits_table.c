@@ -13,7 +13,7 @@
 #include "query/who/who_terms.h"
 
 #define ROW 16
-#define TERM_BYTES 1000 /* a function with three long atoms is shorter */
+#define TERM_BYTES 1100 /* an atom of 255 characters is shorter */
 
 void waits_table_init(struct waits_table *t)
 {
@@ -47,10 +47,12 @@ void waits_table_again(struct waits_table *t)
 
 void waits_table_add(struct waits_table *t, const struct etf_pid *pid)
 {
+    if (t->n == LIMIT_TABLE_ROWS && !t->is_full) {
+        waits_table_sort(t, false);
+        t->is_full = t->n == LIMIT_TABLE_ROWS;
+    }
     if (t->n < LIMIT_TABLE_ROWS)
         t->all[t->n++] = (struct waiter){.pid = *pid};
-    else
-        t->is_full = true;
 }
 
 static int order_waiters(const void *a, const void *b)

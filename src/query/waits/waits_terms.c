@@ -5,10 +5,10 @@
 #include "beamtop/base/buf.h"
 #include "query/native/args.h"
 #include "query/native/values.h"
-#include "query/scan/scan_table.h"
 #include "query/who/who_terms.h"
 
-#define ITEMS "[status,message_queue_len,reductions,current_function,monitors,current_stacktrace]"
+#define ITEMS(monitors)                                                                            \
+    "[status,message_queue_len,reductions,current_function," monitors "current_stacktrace]"
 #define LOOK 6 /* elements, as of the items */
 
 /* ---- calls */
@@ -73,37 +73,56 @@ struct builder *waits_sweep(const char *node, const struct etf_pid *pids, size_t
     return match_infos(node, pids, n, "current_function", b);
 }
 
+/* What of the monitors is said. */
+enum monitors_said { SAID_ALL, SAID_NUMBER, SAID_NOTHING };
+
 /* The first frames, of their function; a process may have fewer. */
-static void put_clause(struct buf *to, int frames, bool few)
+static void put_clause(struct buf *to, int frames, enum monitors_said said)
 {
-    buf_printf(to, "{[{status,'$1'},{message_queue_len,'$2'},{reductions,'$3'},"
-                   "{current_function,'$4'},{monitors,'$5'},{current_stacktrace,[");
+    static const char *const monitors[] = {"'$5'", "{length,'$5'}", "0"};
+    buf_printf(to,
+               "{[{status,'$1'},{message_queue_len,'$2'},{reductions,'$3'},"
+               "{current_function,'$4'},%s{current_stacktrace,[",
+               said == SAID_NOTHING ? "" : "{monitors,'$5'},");
     for (int i = 0; i < frames; i++)
         buf_printf(to, "%s{'$%d','$%d','$%d','_'}", i > 0 ? "," : "", 6 + 3 * i, 7 + 3 * i,
                    8 + 3 * i);
     buf_printf(to, "%s]}],[", frames == WAITS_FRAMES ? "|'_'" : "");
-    if (few)
+    if (said == SAID_ALL)
         buf_printf(to, "{'=<',{length,'$5'},%d}", WAITS_MONITORS_MOST);
-    buf_printf(to, "],[['$1','$2','$3','$4',%s,[", few ? "'$5'" : "{length,'$5'}");
+    buf_printf(to, "],[['$1','$2','$3','$4',%s,[", monitors[said]);
     for (int i = 0; i < frames; i++)
         buf_printf(to, "%s{{'$%d','$%d','$%d'}}", i > 0 ? "," : "", 6 + 3 * i, 7 + 3 * i,
                    8 + 3 * i);
     buf_puts(to, "]]]},");
 }
 
-struct builder *waits_looks(const char *node, const struct etf_pid *pids, size_t n)
+static struct builder *look_at(const char *node, const struct etf_pid *pids, size_t n,
+                               bool with_monitors)
 {
     struct buf text;
     buf_init(&text, 0);
     buf_puts(&text, "[[");
     for (int frames = WAITS_FRAMES; frames >= 0; frames--) {
-        put_clause(&text, frames, true);
-        put_clause(&text, frames, false);
+        put_clause(&text, frames, with_monitors ? SAID_ALL : SAID_NOTHING);
+        if (with_monitors)
+            put_clause(&text, frames, SAID_NUMBER);
     }
     buf_puts(&text, "{'_',[],[undefined]}]]");
-    struct builder *b = match_infos(node, pids, n, ITEMS, args_of_text(buf_cstr(&text)));
+    struct builder *b = match_infos(node, pids, n, with_monitors ? ITEMS("monitors,") : ITEMS(""),
+                                    args_of_text(buf_cstr(&text)));
     buf_clear(&text);
     return b;
+}
+
+struct builder *waits_looks(const char *node, const struct etf_pid *pids, size_t n)
+{
+    return look_at(node, pids, n, true);
+}
+
+struct builder *waits_spared_looks(const char *node, const struct etf_pid *pids, size_t n)
+{
+    return look_at(node, pids, n, false);
 }
 
 struct builder *waits_links(const char *node, const struct etf_pid *pids, size_t n)
@@ -123,6 +142,11 @@ struct builder *waits_infos(const char *node, const struct etf_pid *pids, size_t
 }
 
 /* ---- values */
+
+static bool read_number(struct slice term, int64_t *out)
+{
+    return values_read_integer(term, out) && *out >= 0 && *out <= VALUES_MOST;
+}
 
 static bool read_pid(struct slice term, struct wait_target *out, const char *node)
 {
@@ -172,7 +196,7 @@ static void read_monitors(struct slice term, const char *node, enum wait_for kin
     struct cursor c;
     struct slice each;
     size_t n = 0, count;
-    if (values_read_integer(term, &out->among))
+    if (read_number(term, &out->among))
         return;
     out->among = 0;
     if (!values_enter_list(term, &c, &count))
@@ -233,8 +257,8 @@ bool waits_read_look(struct slice term, const char *node, struct wait_look *out)
     struct slice of[LOOK];
     struct who_mfa mfa;
     *out = (struct wait_look){0};
-    if (!values_read_list(term, of, LOOK) || !values_read_integer(of[1], &out->queue) ||
-        !values_read_integer(of[2], &out->reductions) || !who_read_mfa(of[3], &mfa))
+    if (!values_read_list(term, of, LOOK) || !read_number(of[1], &out->queue) ||
+        !read_number(of[2], &out->reductions) || !who_read_mfa(of[3], &mfa))
         return false;
     if (!who_term_is(of[0], "waiting") && !who_term_is(of[0], "suspended"))
         return false;
@@ -244,12 +268,15 @@ bool waits_read_look(struct slice term, const char *node, struct wait_look *out)
     if (!out->place)
         return false;
     out->kind = out->place->kind;
+    if (!read_number(of[4], &out->monitors))
+        out->monitors = 0;
     find_target(of[4], node, out);
     read_stack(of[5], out);
     return true;
 }
 
-void waits_read_links(struct slice term, const char *node, struct wait_look *out)
+void waits_read_links(struct slice term, const char *node, waits_may_be_fn *may_be, void *own,
+                      struct wait_look *out)
 {
     struct cursor c;
     struct slice each;
@@ -265,10 +292,9 @@ void waits_read_links(struct slice term, const char *node, struct wait_look *out
             out->target = (struct wait_target){.kind = FOR_PORT, .name = each};
             out->among++;
         } else if (out->place->way == WAIT_BY_CHILD && read_pid(each, &one, node) &&
-                   one.kind == FOR_PROCESS &&
-                   (out->among == 0 || scan_compare_pids(&one.pid, &out->target.pid) > 0)) {
+                   one.kind == FOR_PROCESS && may_be(own, &one.pid)) {
             out->target = one;
-            out->among = 1;
+            out->among++;
         }
     }
     if (out->among > 1)

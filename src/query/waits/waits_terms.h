@@ -16,7 +16,7 @@
 enum wait_way {
     WAIT_BY_MONITOR, /* the call has made one */
     WAIT_BY_PORT,    /* a monitor (OTP 24 and later), else the only port that it is linked to */
-    WAIT_BY_CHILD,   /* the process that it is linked to and that was spawned last */
+    WAIT_BY_CHILD,   /* the only process that it is linked to and that does not wait for it */
     WAIT_BY_NAME,    /* it is always the same */
     WAIT_BY_NOTHING,
 };
@@ -40,6 +40,8 @@ struct builder *waits_still(const char *node, const struct etf_pid *pids, size_t
 struct builder *waits_sweep(const char *node, const struct etf_pid *pids, size_t n);
 /* How each waits (waits_read_look()), or `undefined`. */
 struct builder *waits_looks(const char *node, const struct etf_pid *pids, size_t n);
+/* The same without monitors: as if there were none. */
+struct builder *waits_spared_looks(const char *node, const struct etf_pid *pids, size_t n);
 struct builder *waits_links(const char *node, const struct etf_pid *pids, size_t n);
 struct builder *waits_infos(const char *node, const struct etf_pid *pids, size_t n);
 
@@ -56,15 +58,18 @@ struct wait_look {
     const struct wait_place *place; /* NULL: it does not wait */
     const char *kind;
     struct slice status, function, caller; /* terms; caller empty: unknown */
-    int64_t queue, reductions;
-    int64_t among; /* who may be the one: 1: target; 0: unknown */
+    int64_t queue, reductions;             /* 0…VALUES_MOST */
+    int64_t monitors;                      /* more than WAITS_MONITORS_MOST; 0: no more than that */
+    int64_t among;                         /* who may be the one: 1: target; 0: unknown */
     struct wait_target target;
 };
 
 /* Of one element of waits_looks(). false: it has ended, or waits for nobody by now. */
 bool waits_read_look(struct slice term, const char *node, struct wait_look *out);
-/* Of one of waits_links(), for a place that needs it. */
-void waits_read_links(struct slice term, const char *node, struct wait_look *out);
+/* Of one of waits_links(), for a place that needs it; a child is one of which may_be says so. */
+typedef bool waits_may_be_fn(void *own, const struct etf_pid *pid);
+void waits_read_links(struct slice term, const char *node, waits_may_be_fn *may_be, void *own,
+                      struct wait_look *out);
 /* Of one of waits_infos(), of a process that waits for nobody. false: it has ended. */
 bool waits_read_info(struct slice term, struct wait_look *out);
 /* sys:suspend/1 holds it. */

@@ -87,6 +87,7 @@ static void say_answer(const struct waits_ask *a, struct buf *out)
 #define ROW_HELD(pid)                                                                              \
     "{" pid "," NAMES "undefined,undefined,undefined,undefined,0,{b,run,1},undefined,running,3,7," \
     "false,false}"
+#define START "{proc_lib,sync_start_link,2}"
 #define NOBODY "undefined,undefined,undefined"
 
 #define BOTH "[true,true]", "[true,true]"
@@ -125,9 +126,20 @@ static const struct said answers[] = {
      "[" ROW("<0.1.0>", "<0.9.0>,code_server,undefined", "1", "undefined",
              "false") "," ROW("<0.2.0>", "undefined,store,m@h", "1", "undefined",
                               "false") "," ROW_HELD("<0.9.0>") "],false"},
-    /* a look at all of them is too large: each again */
-    {{"[<0.1.0>,<0.2.0>]", BOTH, "!", "!", "[" LOOK("7", "") "]"},
-     "[" ROW("<0.2.0>", NOBODY, "7", "undefined", "false") "],true"},
+    /* a look at all of them is too large: each again, and one without its monitors */
+    {{"[<0.1.0>,<0.2.0>]", BOTH, "!", "!", "[" LOOK("27", "") "]", "[" LOOK("0", "") "]"},
+     "[" ROW("<0.1.0>", NOBODY, "0", "undefined", "false") "," ROW("<0.2.0>", NOBODY, "27",
+                                                                   "undefined", "false") "],false"},
+    {{"[<0.1.0>,<0.2.0>]", BOTH, "!", "!", "[" LOOK("27", "") "]", "!"},
+     "[" ROW("<0.2.0>", NOBODY, "27", "undefined", "false") "],true"},
+    /* a start: the only one that it is linked to, and that does not wait for it; no deadlock */
+    {{"[<0.1.0>,<0.2.0>]", BOTH,
+      "[[waiting,0,100," START ",[],[]]," LOOK("[{process,<0.1.0>}]", "") "]",
+      "[[<0.2.0>,<0.9.0>]]", "[" HELD "]", "[" AGAIN("101") "]"},
+     "[{<0.1.0>," NAMES "start,<0.9.0>,undefined,undefined,1," START
+     ",undefined,waiting,0,100,false,false}," ROW("<0.2.0>", "<0.1.0>,undefined,undefined", "1",
+                                                  "undefined",
+                                                  "true") "," ROW_HELD("<0.9.0>") "],false"},
 };
 
 static bool check_answer(const struct said *s)
@@ -191,6 +203,8 @@ static const struct {
     {"{prim_inet,send,4}", "[{process,<0.4.0>}]", "[]", "send", NULL, FOR_NOBODY, 0},
     {"{gen,do_call,4}", "odd", "odd", "call", NULL, FOR_NOBODY, 0},
     {"odd", "[]", "[]", NULL, NULL, FOR_NOBODY, 0},
+    {"{gen,do_call,4}", "-1", "[]", "call", NULL, FOR_NOBODY, 0},
+    {"{gen,do_call,4}", "9223372036854775807", "[]", "call", NULL, FOR_NOBODY, 0},
 };
 
 static void check_look(size_t i)
@@ -221,6 +235,22 @@ TEST(test_places)
         check_look(i);
 }
 
+/* The node says what it likes. */
+TEST(test_numbers_have_a_range)
+{
+    static const char *const numbers[] = {"-1,1", "1,-9223372036854775808", "1,9223372036854775807",
+                                          "a,1"};
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+        char text[200];
+        struct slice term;
+        struct wait_look look;
+        snprintf(text, sizeof text, "[waiting,%s,{gen,do_call,4},[],[]]", numbers[i]);
+        struct builder *b = term_of(text, &term);
+        assert_false(waits_read_look(term, NODE, &look));
+        builder_free(b);
+    }
+}
+
 /* Each place is found, and none is there twice. */
 TEST(test_places_are_distinct)
 {
@@ -238,11 +268,18 @@ static const struct {
     uint32_t pid;
     int64_t among;
 } links[] = {
-    {"{proc_lib,sync_start_link,2}", "[<0.7.0>,<0.9.0>,<0.8.0>]", FOR_PROCESS, 9, 1},
+    {"{proc_lib,sync_start_link,2}", "[<0.7.0>,<0.9.0>]", FOR_PROCESS, 9, 1},
+    {"{proc_lib,sync_start_link,2}", "[<0.7.0>,<0.9.0>,<0.8.0>]", FOR_NOBODY, 0, 2},
     {"{proc_lib,sync_start_link,2}", "[]", FOR_NOBODY, 0, 0},
     {"{proc_lib,sync_start_link,2}", "undefined", FOR_NOBODY, 0, 0},
     {"{prim_inet,send_recv_reply,2}", "[<0.7.0>]", FOR_NOBODY, 0, 0},
 };
+
+static bool is_not_seven(void *own, const struct etf_pid *pid)
+{
+    (void)own;
+    return pid->id != 7;
+}
 
 TEST(test_links)
 {
@@ -253,7 +290,7 @@ TEST(test_links)
         snprintf(text, sizeof text, "[waiting,0,1,%s,[],[]]", links[i].function);
         struct builder *b = term_of(text, &term), *l = term_of(links[i].links, &list);
         assert_true(waits_read_look(term, NODE, &look));
-        waits_read_links(list, NODE, &look);
+        waits_read_links(list, NODE, is_not_seven, NULL, &look);
         assert_int_equal(look.target.kind, links[i].target);
         assert_int_equal(look.target.pid.id, links[i].pid);
         assert_int_equal(look.among, links[i].among);
@@ -318,6 +355,44 @@ TEST(test_a_full_table_says_so)
         waits_table_add(&t, &(struct etf_pid){.id = i});
     assert_true(t.is_full);
     assert_int_equal(t.n, LIMIT_TABLE_ROWS);
+    waits_table_clear(&t);
+}
+
+/* Of one that many wait for there is one row, and room for others. */
+TEST(test_many_that_wait_for_one)
+{
+    enum { CALLERS = 2500, OTHERS = 3 };
+    struct waits_ask *a = alloc_zero(1, sizeof *a);
+    waits_init(a);
+    waits_begin(a, NODE, 0);
+    for (uint32_t i = 1; i <= CALLERS + OTHERS; i++) {
+        waits_table_add(&a->table, &(struct etf_pid){.id = i});
+        a->table.all[i - 1].known = true;
+        a->table.all[i - 1].look = (struct wait_look){
+            .place = &waits_places[0],
+            .target = {.kind = FOR_PROCESS, .pid = {.id = i <= CALLERS ? 9001 : 9002}}};
+    }
+    a->part_of = PART_NAMES;
+    struct run_calls calls = {0};
+    assert_true(waits_steps[waits_steps_count - 2].ask(a, &calls));
+    note_asked(&calls);
+    assert_false(a->table.is_full);
+    assert_int_equal(a->table.n, CALLERS + OTHERS + 2);
+    assert_int_equal(a->n_out, 2);
+    buf_clear(&asked);
+    waits_clear(a);
+    free(a);
+}
+
+/* Those that were found twice make it full no sooner. */
+TEST(test_duplicates_leave_a_full_table)
+{
+    struct waits_table t;
+    waits_table_init(&t);
+    for (uint32_t i = 0; i < LIMIT_TABLE_ROWS + 5; i++)
+        waits_table_add(&t, &(struct etf_pid){.id = i / 2});
+    assert_false(t.is_full);
+    assert_int_equal(t.n, LIMIT_TABLE_ROWS / 2 + 5);
     waits_table_clear(&t);
 }
 
