@@ -8,9 +8,8 @@
 #include "beamtop/model/process_name.h"
 #include "internal.h"
 
-/* A call takes 15 reductions or more. Each read is one, too: so many per second. */
+/* A call takes 15 reductions or more; each read is one, and an answer reads some five times. */
 #define MOVED_REDUCTIONS 14
-#define READ_REDUCTIONS 3
 #define WORDS_MOST 20 /* processes of a cycle or a chain in words */
 
 /* ---- which waits for which */
@@ -226,14 +225,20 @@ static struct slice cycle_in_words(const struct waits_graph *g, struct arena *ar
     return slice_take(arena, &words);
 }
 
+/* One that sys:suspend/1 holds has a kind, and waits for nobody. */
+static bool is_waiting(const struct waits_row *row)
+{
+    return row->kind.len > 0 && !row->suspended;
+}
+
 static struct waits_sums *sum_rows(const struct waits_graph *g, struct arena *arena)
 {
     struct waits_sums *s = arena_alloc(arena, sizeof *s);
     for (size_t i = 0; i < g->n; i++) {
         const struct waits_row *r = &g->rows[i];
-        s->waiting += r->kind.len > 0;
+        s->waiting += is_waiting(r);
         s->elsewhere += r->node.len > 0;
-        s->unknown += r->kind.len > 0 && r->among != 1;
+        s->unknown += is_waiting(r) && r->among != 1;
         s->deadlocks = r->deadlock > s->deadlocks ? r->deadlock : s->deadlocks;
     }
     s->deadlock = cycle_in_words(g, arena);
@@ -243,14 +248,13 @@ static struct waits_sums *sum_rows(const struct waits_graph *g, struct arena *ar
 
 /* ---- an answer */
 
-static bool is_same_wait(const struct waits_row *before, const struct waits_row *now,
-                         double interval_s)
+static bool is_same_wait(const struct waits_row *before, const struct waits_row *now)
 {
     const double moved = (double)now->reductions - (double)before->reductions;
     return before->kind.len > 0 && slice_equal(before->kind, now->kind) &&
            slice_equal(before->function, now->function) && before->has_for == now->has_for &&
            (!now->has_for || pid_same(&before->for_pid, &now->for_pid)) && moved >= 0 &&
-           moved <= MOVED_REDUCTIONS + READ_REDUCTIONS * interval_s;
+           moved <= MOVED_REDUCTIONS;
 }
 
 static void follow_seen(struct table_detail *now, const struct table_detail *before,
@@ -262,7 +266,7 @@ static void follow_seen(struct table_detail *now, const struct table_detail *bef
     for (size_t i = 0; i < now->n_rows; i++) {
         const struct waits_row *was = n > 0 ? find_row(places, n, &rows[i].pid) : NULL;
         rows[i].seen_s = rows[i].kind.len > 0 ? 0 : (double)NAN;
-        if (was && now->interval_s > 0 && is_same_wait(was, &rows[i], now->interval_s))
+        if (was && now->interval_s > 0 && is_same_wait(was, &rows[i]))
             rows[i].seen_s = was->seen_s + now->interval_s;
     }
 }
@@ -272,7 +276,9 @@ static void name_targets(const struct waits_graph *g, struct waits_row *rows)
     for (size_t i = 0; i < g->n; i++)
         if (g->to[i] < g->n) {
             const struct waits_row *to = &rows[g->to[i]];
-            rows[i].for_name = to->name.len > 0 ? to->name : to->label;
+            const struct slice name = to->name.len > 0 ? to->name : to->label;
+            if (name.len > 0)
+                rows[i].for_name = name;
         }
 }
 

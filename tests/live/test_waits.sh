@@ -36,7 +36,7 @@ a_deadlock() {
     asks -n 2 -i 0.5 && says 'deadlock +waits_' || return 1
     "$beamtop" capture "$node" --view waits --size 120x40 --no-config --timeout 60 --cookie-file "$work/cookie" \
         >"$work/out" 2>"$work/err" </dev/null
-    ends_with 0 $? && says 'Deadlock: waits_' && says 'deadlock: waits for waits_' && order free
+    ends_with 0 $? && says 'Deadlock: waits_' && says 'deadlock .*waits for waits_' && order free
 }
 
 a_pool_that_is_used_up() {
@@ -46,7 +46,8 @@ a_pool_that_is_used_up() {
 }
 
 a_suspended_server() {
-    order suspend && finds_at_last "$row row(\"waits_held\").suspended and row(\"waits_held\").waiters == 2
+    order suspend && finds_at_last "$row row(\"waits_left_alone\").kind == \"suspended\"
+        and row(\"waits_left_alone\").waiters == 0 and row(\"waits_held\").suspended and row(\"waits_held\").waiters == 2
         and row(\"waits_held\").message_queue_len == 2" && order free
 }
 

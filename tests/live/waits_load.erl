@@ -2,7 +2,7 @@
 %% Processes that wait for each other, for test_waits.sh. Files in the directory are how the script asks:
 %%   deadlock   waits_left and waits_right call each other; waits_third calls waits_left
 %%   pool       12 processes wait for a worker of waits_pool, which has lent its only one
-%%   suspend    waits_held is left in sys:suspend/1; two processes call it
+%%   suspend    waits_held is left in sys:suspend/1; two processes call it; nobody calls waits_left_alone, which is, too
 %%   other      a process calls another node, which does not answer; `other_ends` ends that node
 %%   many       a process that monitors five servers calls one of them
 %%   places     processes wait in io, a start, a port and the code server
@@ -37,7 +37,7 @@ do(pool) ->
     server(waits_pool),
     [caller(waits_pool) || _ <- lists:seq(1, 12)];
 do(suspend) ->
-    sys:suspend(server(waits_held)),
+    [sys:suspend(server(Name)) || Name <- [waits_held, waits_left_alone]],
     [caller(waits_held) || _ <- lists:seq(1, 2)];
 do(other) ->
     Name = lists:concat(["waits_other", os:getpid(), "@127.0.0.1"]),

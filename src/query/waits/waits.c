@@ -11,14 +11,20 @@
 
 /* ---- ends */
 
+static double take_us(struct waits_ask *a)
+{
+    const double us = run_take_us(a->run) + who_take_us(a->who) + a->failed_us;
+    a->failed_us = 0;
+    return us;
+}
+
 static void send_waits(struct waits_ask *a)
 {
     struct builder *b = builder_new();
-    const bool partial = a->is_partial || a->is_part || a->next < a->n_list;
+    const bool partial = a->is_partial || (!a->has_round && (a->is_part || a->next < a->n_list));
     waits_table_build(b, &a->table, a->who, run_clock_ns(a->run), a->node, partial);
     a->asking = false;
-    query_reply(a->query, QUESTION_WAITS, b, run_take_us(a->run) + who_take_us(a->who),
-                &(struct error){0}); /* which may free a */
+    query_reply(a->query, QUESTION_WAITS, b, take_us(a), &(struct error){0}); /* which may free a */
     builder_free(b);
 }
 
@@ -57,7 +63,7 @@ static void on_looked(void *own, const struct error *err)
     struct error ignored = {0}; /* then names are those that are known */
     if (err) {
         a->asking = false;
-        query_reply(a->query, QUESTION_WAITS, NULL, run_take_us(a->run), err);
+        query_reply(a->query, QUESTION_WAITS, NULL, take_us(a), err);
         return;
     }
     const size_t n = choose_named(a, a->out);
@@ -76,7 +82,7 @@ static void take_seen(struct waits_ask *a)
     if (!scan_has_seen(a->scan, &seen))
         return;
     a->n_list = a->next = 0;
-    a->is_part = a->is_partial = false;
+    a->is_part = a->is_partial = a->has_round = false;
     a->first = 1;
     for (size_t i = 0; i < seen.table->n && a->n_list < WAITS_LIST_MOST; i++)
         if (seen.table->procs[i].listed && !seen.table->procs[i].own)

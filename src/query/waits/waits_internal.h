@@ -47,6 +47,7 @@ struct waits_ask {
     size_t n_list, next;  /* looked through up to there */
     int64_t first;        /* the part that is listed next: its first process */
     bool is_part;         /* there are others */
+    bool has_round;       /* each part has been looked through since it was first one of several */
     bool is_partial;      /* a look has failed */
 
     struct etf_pid out[WAITS_SLICE];
@@ -55,6 +56,7 @@ struct waits_ask {
     struct waits_table table;
     struct waits_spared spared[WAITS_SPARED_MOST]; /* the oldest goes first */
     size_t n_spared, next_spared;
+    double failed_us; /* what a process has copied for an ask that then failed */
     enum waits_part part_of;
     size_t *some;         /* of the table, those that the step is about */
     struct who_span span; /* of these */

@@ -43,6 +43,8 @@ const struct wait_place waits_places[] = {
     {"proc_lib", "sync_start_link", "start", WAIT_BY_CHILD, NULL},
     {"proc_lib", "stop", "stop", WAIT_BY_MONITOR, NULL},
     {"supervisor", "shutdown", "stop", WAIT_BY_MONITOR, NULL},
+    {"sys", "suspend_loop", "suspended", WAIT_BY_NOTHING, NULL},
+    {"sys", "suspend_loop_hib", "suspended", WAIT_BY_NOTHING, NULL},
 };
 /* clang-format on */
 const size_t waits_places_count = ARRAY_LEN(waits_places);

@@ -16,9 +16,11 @@
 #define LIST_US 20000
 #define LIST_HEAP_WORDS (UINT64_C(6) << 20) /* 48 MiB: two lists of a million and more */
 #define SWEEP_MS 2000                       /* it waits for who does not yield */
+#define HELD_MS 500                         /* so it does for one that others wait for */
 #define SWEPT_US 10                         /* each */
 #define LOOKED_US 20
-#define COPIED_US 60000      /* monitors or links: as many as an ask's heap holds, of one process */
+#define COPIED_US 100000     /* monitors or links: as many as the heap of an ask holds */
+#define FAILED_US 400000     /* a million, beyond it */
 #define SPARED_MS 60000      /* as long as one with very many is not asked for them */
 #define STEADY_REDUCTIONS 10 /* each read is one, a call 15 and more on every release */
 
@@ -41,13 +43,15 @@ void waits_begin(struct waits_ask *a, const char *node, uint64_t due_ms)
 {
     a->node = node;
     a->due_ms = due_ms;
-    a->is_partial = a->next < a->n_list; /* it goes on */
+    const bool goes_on = a->next < a->n_list;
     a->is_still = false;
     a->part_of = PART_NONE;
-    if (a->is_part || a->is_partial)
+    if (a->is_part || a->is_partial || goes_on)
         waits_table_again(&a->table);
     else
         waits_table_reset(&a->table);
+    a->has_round |= a->is_part && !goes_on && a->n_list > 0 && a->first == 1;
+    a->is_partial = goes_on && !a->has_round;
 }
 
 /* ---- all processes */
@@ -80,6 +84,7 @@ static void take_list(void *own, const struct slice *values, size_t n)
     (void)n;
     a->n_list = a->next = 0;
     const bool ok = values && values_enter_list(values[0], &c, &count);
+    a->is_partial |= !ok;
     for (size_t i = 0; ok && i < count && a->n_list < WAITS_LIST_MOST; i++)
         if (cursor_pid(&c, &a->list[a->n_list], &of) && slice_is(of, a->node))
             a->n_list++;
@@ -205,9 +210,12 @@ static bool enter_part(struct waits_ask *a, const struct slice *values, struct c
 {
     size_t count;
     const bool ok = values && values_enter_list(values[0], c, &count) && count == a->n_out;
+    const bool copies = a->part_of == PART_LOOKS || a->part_of == PART_LINKS;
+    if (!ok && copies)
+        a->failed_us += FAILED_US;
     if (ok || who_span_cut(&a->span))
         return ok;
-    if (a->part_of == PART_LOOKS || a->part_of == PART_LINKS) /* it has very many */
+    if (copies) /* it has very many */
         spare(a, &part_of(a, 0)->pid, a->part_of == PART_LINKS, 0);
     else
         a->is_partial = true;
@@ -424,10 +432,17 @@ static void take_info(struct waits_ask *a, struct waiter *w, struct slice each)
         waits_table_take(&a->table, w, &look);
 }
 
+/* One that does not yield makes its part late, and a smaller one would be. */
 static void take_held(void *own, const struct slice *values, size_t n)
 {
+    struct waits_ask *a = own;
     (void)n;
-    take_part(own, values, take_info);
+    if (values) {
+        take_part(a, values, take_info);
+    } else {
+        a->is_partial = true;
+        (void)who_span_pass(&a->span);
+    }
 }
 
 /* ---- who has moved since: a cycle of those that have not is one */
@@ -474,7 +489,7 @@ const struct run_step waits_steps[] = {
     {.ask = ask_spared, .take = take_spared, .repeats = true},
     {.ask = ask_linked, .take = take_linked, .repeats = true},
     {.ask = ask_named, .take = take_named, .repeats = true},
-    {.ask = ask_held, .take = take_held, .repeats = true},
+    {.ask = ask_held, .take = take_held, .waits_ms = HELD_MS, .repeats = true},
     {.ask = ask_again, .take = take_again, .repeats = true},
 };
 const size_t waits_steps_count = ARRAY_LEN(waits_steps);

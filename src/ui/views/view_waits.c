@@ -22,7 +22,8 @@ static const struct view_column waits_columns[] = {
     [WAITERS] = {"waiters", "WAITERS", 7, true, false, false, "processes that wait for it"},
     [BEHIND] = {"behind", "BEHIND", 6, true, false, false,
                 "processes that wait for it, for these, and so on"},
-    [KIND] = {"kind", "WAITS IN", 10, false, false, false, "kind of call that it waits in"},
+    [KIND] = {"kind", "WAITS IN", 10, false, false, false,
+              "kind of call that it waits in, or a deadlock"},
     [SEEN] = {"seen_s", "SEEN FOR", 8, true, false, false, "how long it has been seen so"},
     [MESSAGES] = {"message_queue_len", "MSGQ", 7, true, false, false, "messages waiting"},
     [DOES] = {"function", "DOES", 30, false, true, false,
@@ -52,8 +53,7 @@ static void put_does(struct drawing *d, struct view_row *row, const struct waits
         page_cell_printf(d->page, row, DOES, STYLE_WARN, "suspended");
     } else if (w->deadlock > 0 && to < d->graph->n) {
         const struct slice name = waits_name(&d->page->arena, &rows[to], true);
-        page_cell_printf(d->page, row, DOES, STYLE_WARN, "deadlock: waits for %.*s", (int)name.len,
-                         name.s);
+        page_cell_printf(d->page, row, DOES, STYLE_WARN, "waits for %.*s", (int)name.len, name.s);
     } else if (w->among > 1) {
         page_cell_printf(d->page, row, DOES, STYLE_DIM, "waits for one of %lld",
                          (long long)w->among);
@@ -90,7 +90,10 @@ static void add_process(struct drawing *d, size_t i, int depth)
     page_cell(page, row, PROCESS, w->deadlock > 0 || w->suspended ? STYLE_WARN : STYLE_NAME, name.s,
               name.len);
     page_cell_printf(page, row, PID, STYLE_PID, "%s", pid_text(text, sizeof text, &w->pid));
-    page_cell(page, row, KIND, STYLE_MARK, w->kind.s, w->kind.len);
+    if (w->deadlock > 0) /* here it is never cut */
+        page_cell_printf(page, row, KIND, STYLE_WARN, "deadlock");
+    else
+        page_cell(page, row, KIND, STYLE_MARK, w->kind.s, w->kind.len);
     put_numbers(page, row, w);
     put_does(d, row, w, d->graph->to[i]);
     row->id = pid_identity(&w->pid);
@@ -178,7 +181,7 @@ static void add_elsewhere(struct drawing *d)
     struct elsewhere *all = arena_alloc(&d->page->arena, (g->n + 1) * sizeof *all);
     size_t n = 0;
     for (size_t i = 0; i < g->n; i++)
-        if (g->rows[i].kind.len > 0 && g->to[i] == g->n)
+        if (g->rows[i].kind.len > 0 && !g->rows[i].suspended && g->to[i] == g->n)
             all[n++] = (struct elsewhere){elsewhere_of(d->page, &g->rows[i]), i};
     qsort(all, n, sizeof *all, order_elsewhere);
     for (size_t i = 0, end; i < n; i = end) {
@@ -190,6 +193,18 @@ static void add_elsewhere(struct drawing *d)
 
 /* ---- all */
 
+/* Without a deadlock that was found. */
+static void note_others(struct view_page *page, const struct waits_sums *s)
+{
+    char n[32], unknown[100] = "";
+    if (s->unknown > 0)
+        snprintf(unknown, sizeof unknown,
+                 "%s waiting for an unknown process: there may be a deadlock%s",
+                 text_integer(n, sizeof n, s->unknown), s->chain.len > 0 ? ". " : "");
+    snprintf(page->note, sizeof page->note, "%s%s%.*s", unknown,
+             s->chain.len > 0 ? "Longest chain: " : "", (int)s->chain.len, s->chain.s);
+}
+
 static void summarise_waits(struct view_page *page, const struct table_detail *table)
 {
     const struct waits_sums *s = table->sums;
@@ -200,9 +215,8 @@ static void summarise_waits(struct view_page *page, const struct table_detail *t
     if (s->deadlock.len > 0)
         snprintf(page->note, sizeof page->note, "%s%.*s", more, (int)s->deadlock.len,
                  s->deadlock.s);
-    else if (s->chain.len > 0)
-        snprintf(page->note, sizeof page->note, "Longest chain: %.*s", (int)s->chain.len,
-                 s->chain.s);
+    else
+        note_others(page, s);
     snprintf(page->empty, sizeof page->empty, "No process waits in a call.");
 }
 
@@ -221,7 +235,8 @@ static void waits_page(void *state, const struct model *m, struct view_page *pag
     struct drawing d = {page, &g, arena_alloc(&page->arena, g.n + 1),
                         arena_alloc(&page->arena, (g.n + 2) * sizeof *d.stack)};
     for (size_t i = 0; i < g.n; i++) /* the first of a cycle stands for it */
-        if (!d.drawn[i] && (g.rows[i].kind.len == 0 || g.rows[i].deadlock > 0))
+        if (!d.drawn[i] &&
+            (g.rows[i].kind.len == 0 || g.rows[i].deadlock > 0 || g.rows[i].suspended))
             add_tree(&d, i, 0);
     add_elsewhere(&d);
     for (size_t i = 0; i < g.n; i++) /* cycles that have moved */

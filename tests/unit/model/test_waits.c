@@ -160,7 +160,11 @@ TEST(test_a_wait_is_seen_for_as_long_as_it_stands)
     assert_true(row_of(m, 1)->seen_s == 5);
     give_waits(m, ANSWER("7000000000", FOR_BEE, "160")); /* it has called again */
     assert_true(row_of(m, 1)->seen_s == 0);
-    give_waits(m, ANSWER("9000000000", "undefined, store, b@h", "161"));
+    give_waits(m, ANSWER("8000000000", FOR_BEE, "165"));
+    assert_true(row_of(m, 1)->seen_s == 1);
+    give_waits(m, ANSWER("68000000000", FOR_BEE, "210")); /* and so it has a minute later */
+    assert_true(row_of(m, 1)->seen_s == 0);
+    give_waits(m, ANSWER("69000000000", "undefined, store, b@h", "211"));
     assert_true(row_of(m, 1)->seen_s == 0 && slice_is(row_of(m, 1)->for_name, "store"));
     const struct table_detail *t = model_answer(m, QUESTION_WAITS);
     assert_int_equal(t->sums->elsewhere, 1);

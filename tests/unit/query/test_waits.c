@@ -132,6 +132,9 @@ static const struct said answers[] = {
                                                                    "undefined", "false") "],false"},
     {{"[<0.1.0>,<0.2.0>]", BOTH, "!", "!", "[" LOOK("27", "") "]", "!"},
      "[" ROW("<0.2.0>", NOBODY, "27", "undefined", "false") "],true"},
+    /* who is waited for does not say so in time: the row of who waits stays */
+    {{"[<0.1.0>,<0.2.0>]", "[true,false]", "[true]", "[" LOOK("[{process,<0.2.0>}]", "") "]", "!"},
+     "[" ROW("<0.1.0>", "<0.2.0>,undefined,undefined", "1", "undefined", "false") "],true"},
     /* a start: the only one that it is linked to, and that does not wait for it; no deadlock */
     {{"[<0.1.0>,<0.2.0>]", BOTH,
       "[[waiting,0,100," START ",[],[]]," LOOK("[{process,<0.1.0>}]", "") "]",
@@ -341,6 +344,54 @@ TEST(test_a_large_node_is_listed_in_parts)
     assert_int_equal(a->first, 1);
     assert_true(a->is_part);
     buf_clear(&pids);
+    buf_clear(&asked);
+    waits_clear(a);
+    free(a);
+}
+
+/* Some are left out until each part has been looked through once. */
+TEST(test_a_round_is_complete)
+{
+    static const struct {
+        int64_t first;
+        size_t next;
+        bool has_round, is_partial;
+    } begins[] = {
+        {WAITS_LIST_MOST + 1, 10, false, false},
+        {1, 5, false, true},
+        {1, 10, true, false},
+        {WAITS_LIST_MOST + 1, 5, true, false},
+    };
+    struct waits_ask *a = alloc_zero(1, sizeof *a);
+    waits_init(a);
+    a->is_part = true;
+    a->n_list = 10;
+    for (size_t i = 0; i < ARRAY_LEN(begins); i++) {
+        a->first = begins[i].first;
+        a->next = begins[i].next;
+        waits_begin(a, NODE, 0);
+        assert_int_equal(a->has_round, begins[i].has_round);
+        assert_int_equal(a->is_partial, begins[i].is_partial);
+    }
+    waits_clear(a);
+    free(a);
+}
+
+/* What has very many monitors or links is left alone; the oldest is forgotten first. */
+TEST(test_spared_are_not_asked_twice)
+{
+    struct waits_ask *a = alloc_zero(1, sizeof *a);
+    const char *const of[] = {"[<0.1.0>]", "[true]", "[true]", "[" LOOK("27", "") "]"};
+    const char *const again[] = {"[<0.1.0>]", "[true]", "[true]", "[" LOOK("0", "") "]"};
+    waits_init(a);
+    waits_begin(a, NODE, 0);
+    assert_int_equal(run_steps(a, of), 4);
+    assert_non_null(strstr(buf_cstr(&asked), "monitors"));
+    waits_begin(a, NODE, 0);
+    assert_int_equal(run_steps(a, again), 4);
+    assert_null(strstr(buf_cstr(&asked), "monitors"));
+    assert_int_equal(a->table.all[0].look.among, 27);
+    assert_int_equal(a->n_spared, 1);
     buf_clear(&asked);
     waits_clear(a);
     free(a);
