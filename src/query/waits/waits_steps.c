@@ -20,7 +20,7 @@
 #define SWEPT_US 10                         /* each */
 #define LOOKED_US 20
 #define COPIED_US 100000     /* monitors or links: as many as the heap of an ask holds */
-#define FAILED_US 400000     /* a million, beyond it */
+#define FAILED_US 1500000    /* a million of one process, for each ask that it was part of */
 #define SPARED_MS 60000      /* as long as one with very many is not asked for them */
 #define STEADY_REDUCTIONS 10 /* each read is one, a call 15 and more on every release */
 
@@ -211,14 +211,14 @@ static bool enter_part(struct waits_ask *a, const struct slice *values, struct c
     size_t count;
     const bool ok = values && values_enter_list(values[0], c, &count) && count == a->n_out;
     const bool copies = a->part_of == PART_LOOKS || a->part_of == PART_LINKS;
-    if (!ok && copies)
-        a->failed_us += FAILED_US;
     if (ok || who_span_cut(&a->span))
         return ok;
-    if (copies) /* it has very many */
+    if (copies) { /* it has very many */
         spare(a, &part_of(a, 0)->pid, a->part_of == PART_LINKS, 0);
-    else
+        a->failed_us += FAILED_US;
+    } else {
         a->is_partial = true;
+    }
     (void)who_span_pass(&a->span);
     return false;
 }
