@@ -89,6 +89,7 @@ static void take_list(void *own, const struct slice *values, size_t n)
         if (cursor_pid(&c, &a->list[a->n_list], &of) && slice_is(of, a->node))
             a->n_list++;
     a->is_part = !ok || a->first > 1 || count == WAITS_LIST_MOST;
+    a->has_round &= a->is_part;
     a->first = ok && count == WAITS_LIST_MOST ? a->first + WAITS_LIST_MOST : 1;
 }
 

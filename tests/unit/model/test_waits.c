@@ -137,6 +137,20 @@ static void give_waits(struct model *m, const char *text)
     "0, {b,loop,0}, undefined, running, 0, 7, false, true}], false}"
 #define FOR_BEE "<0.2.0>, undefined, undefined"
 
+/* A name that was monitored stays where the process has none. */
+TEST(test_a_monitored_name_stays)
+{
+    struct model *m = model_new();
+    give_waits(m, "{waits, 1, [{<0.1.0>, undefined, undefined, undefined, call, <0.2.0>, store, "
+                  "undefined, 1, {gen,do_call,4}, undefined, waiting, 0, 1, false, false},"
+                  "{<0.2.0>, undefined, undefined, undefined, undefined, undefined, undefined, "
+                  "undefined, 0, {b,loop,0}, undefined, running, 0, 7, false, false}], false}");
+    const struct table_detail *t = model_answer(m, QUESTION_WAITS);
+    const struct waits_row *rows = t->rows;
+    assert_true(slice_is(rows[0].pid.id == 1 ? rows[0].for_name : rows[1].for_name, "store"));
+    model_free(m);
+}
+
 static const struct waits_row *row_of(const struct model *m, uint32_t id)
 {
     const struct table_detail *t = model_answer(m, QUESTION_WAITS);
