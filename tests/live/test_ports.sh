@@ -77,8 +77,10 @@ a_leak_in_a_pool_is_seen() {
 }
 
 # The parts of it that have no row are read one after the other, and are added up.
-many_are_added_up() {
-    order many && ports -n 3 &&
+# On a busy machine a look may come before a port is held, or is late.
+many_are_added_up() { order many && one_of 20 sums_are_there; }
+sums_are_there() {
+    ports -n 3 &&
         holds '([.[2].rows[] | select(.id | startswith("rest of") | not)] | length) == 1000
                and ([.[2].rows[].ports] | add) > 2500
                and all(.[]; .rows[0].queue_bytes > 0 or .rows[0].busy)' &&
