@@ -247,7 +247,7 @@ static void waits_page(void *state, const struct model *m, struct view_page *pag
 
 const struct view_ops view_waits = {
     .name = "waits",
-    .key = 'w',
+    .key = '&',
     .hinted = true,
     .title = "Waits",
     .help = "Which process waits for which: bottlenecks, chains of calls, deadlocks.",
