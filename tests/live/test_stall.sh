@@ -30,7 +30,10 @@ can_be_afar() { unshare --mount true 2>/dev/null; }
 blocked() { asks top "$node" -n 2 -i 0.25 -R 1 && holds '.[-1].system.dirty_io_utilisation > 0.99'; }
 
 # This host knows the resident memory whatever the node's disk does.
+# A node in interactive mode loads what evaluates the helper when that first comes, which the disk would hold.
 stalls() {
+    "$beamtop" trace "$node" lists:seq --dry-run --timeout 30 --cookie-file "$work/cookie" >"$work/out" 2>&1 \
+        </dev/null || { cat "$work/out"; return 1; }
     asks info "$node" && os_pid=$(jq -r '.. | .os_pid? // empty' "$work/out" | head -n 1) || return 1
     mkfifo "$dir/fifo1" "$dir/fifo2" && order stall && wait_until 60 blocked && resident '> 0'
 }
