@@ -26,8 +26,8 @@ void table_order(struct table_detail *table, const struct field_list *list, cons
  * out: its rows are in the arena, their texts those of `table`. */
 void table_group(struct table_detail *out, const struct table_detail *table,
                  const struct field_list *list, const struct field *by, struct arena *arena);
-/* `by`, and what adds up, data: with the ages of that; at most `most`. */
 bool table_adds(const struct field_list *list); /* it has fields that add up */
+/* `by`, and what adds up, data: with the ages of that; at most `most`. */
 size_t table_group_columns(const struct field_list *list, const struct field *by, bool data,
                            const struct field *out[], size_t most);
 

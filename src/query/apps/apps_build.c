@@ -150,21 +150,6 @@ static struct app_sum *read_sums(const struct apps_read *a, size_t *n)
 
 /* ---- the answer */
 
-static void build_memory(struct builder *b, const struct app_sum *sum)
-{
-    if (sum->age_ms == SCAN_AGE_NONE) {
-        build_int(b, sum->memory);
-        return;
-    }
-    build_tuple(b, 3);
-    build_atom(b, "older");
-    build_int(b, sum->memory);
-    if (sum->age_ms == SCAN_AGE_NEVER)
-        build_atom(b, "undefined");
-    else
-        build_int(b, sum->age_ms);
-}
-
 void apps_build(struct builder *b, const struct apps_read *a)
 {
     struct slice loaded[LOADED_MOST][3];
@@ -182,7 +167,7 @@ void apps_build(struct builder *b, const struct apps_read *a)
         for (size_t text = 1; text < 3; text++)
             build_text(b, at < n_loaded ? loaded[at][text] : (struct slice){0});
         build_int(b, sums[i].processes);
-        build_memory(b, &sums[i]);
+        scan_age_build(b, sums[i].memory, sums[i].age_ms);
         build_int(b, sums[i].reductions);
         build_int(b, sums[i].queue);
     }

@@ -65,26 +65,15 @@ struct handler {
     struct slice id, module, config;
 };
 
-static struct slice find_in_map(struct slice map, const char *key)
-{
-    struct cursor c = values_cursor(map);
-    struct slice name, value;
-    size_t pairs = 0;
-    if (cursor_map(&c, &pairs))
-        for (size_t i = 0; i < pairs && cursor_raw(&c, &name) && cursor_raw(&c, &value); i++)
-            if (who_term_is(name, key))
-                return value;
-    return (struct slice){0};
-}
-
 static size_t read_handlers(const struct facts_read *f, struct handler out[HANDLERS])
 {
     struct slice maps[HANDLERS];
     const size_t all = facts_list(f, FACTS_HANDLERS, maps, HANDLERS);
     size_t n = 0;
     for (size_t i = 0; i < all; i++) {
-        out[n] = (struct handler){find_in_map(maps[i], "id"), find_in_map(maps[i], "module"),
-                                  find_in_map(maps[i], "config")};
+        out[n] = (struct handler){values_find_in_map(maps[i], "id"),
+                                  values_find_in_map(maps[i], "module"),
+                                  values_find_in_map(maps[i], "config")};
         n += who_atom_of(out[n].id).len > 0 && who_atom_of(out[n].module).len > 0;
     }
     return n;
@@ -184,9 +173,9 @@ static void build_handler(struct builder *b, const struct facts_read *f, const s
     build_atom(b, "process");
     build_process(b, f, h, handler);
     facts_build_pair(b, "mode",
-                     keep_plain(has_mode ? modes[handler] : find_in_map(h->config, "mode")));
+                     keep_plain(has_mode ? modes[handler] : values_find_in_map(h->config, "mode")));
     for (size_t i = 0; i < ARRAY_LEN(settings); i++)
-        facts_build_pair(b, settings[i], keep_plain(find_in_map(h->config, settings[i])));
+        facts_build_pair(b, settings[i], keep_plain(values_find_in_map(h->config, settings[i])));
 }
 
 /* Its own settings, of its application, which is called so. */

@@ -8,10 +8,7 @@
 static void build_count(struct builder *b, const char *key, int64_t n)
 {
     build_atom(b, key);
-    if (n >= 0)
-        build_int(b, n);
-    else
-        build_atom(b, "undefined");
+    values_build_number(b, n);
 }
 
 #define NAMED_PAIRS 3

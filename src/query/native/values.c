@@ -98,6 +98,26 @@ struct slice values_find(struct slice list, const char *key)
     return (struct slice){0};
 }
 
+int64_t values_add(int64_t sum, int64_t n)
+{
+    const int64_t all = (sum < 0 ? 0 : sum) + (n < 0 ? 0 : n);
+    return all < VALUES_MOST ? all : VALUES_MOST;
+}
+
+struct slice values_find_in_map(struct slice map, const char *key)
+{
+    struct cursor c = values_cursor(map);
+    struct slice name, value;
+    size_t pairs = 0;
+    if (cursor_kind(&c) == ETF_KIND_MAP && cursor_map(&c, &pairs))
+        for (size_t i = 0; i < pairs && cursor_raw(&c, &name) && cursor_raw(&c, &value); i++) {
+            struct cursor atom = values_cursor(name);
+            if (cursor_peek_atom(&atom, key))
+                return value;
+        }
+    return (struct slice){0};
+}
+
 int64_t values_find_integer(struct slice list, const char *key)
 {
     const struct slice term = values_find(list, key);
@@ -145,6 +165,22 @@ void values_build_known(struct builder *b, struct slice term)
 {
     if (term.len > 0)
         values_build(b, term);
+    else
+        build_atom(b, "undefined");
+}
+
+void values_build_number(struct builder *b, int64_t n)
+{
+    if (n >= 0)
+        build_int(b, n);
+    else
+        build_atom(b, "undefined");
+}
+
+void values_build_pid(struct builder *b, const char *node, bool known, const struct etf_pid *pid)
+{
+    if (known)
+        build_pid(b, node, pid);
     else
         build_atom(b, "undefined");
 }

@@ -29,10 +29,14 @@ size_t values_read_ports(struct slice controllers, struct slice *nodes, struct s
                          size_t most);
 /* The value of a key in a list of pairs, such as process_info/2 gives; len 0: it is not there. */
 struct slice values_find(struct slice list, const char *key);
-/* The same of an integer of VALUES_MOST at most; else -1. */
+/* The same of a map; the key is an atom. */
+struct slice values_find_in_map(struct slice map, const char *key);
+/* As values_find(), of an integer of VALUES_MOST at most; else -1. */
 int64_t values_find_integer(struct slice list, const char *key);
 /* More than a process can have done, or hold. */
 #define VALUES_MOST (INT64_C(1) << 50)
+/* The sum, VALUES_MOST at most; what is below 0, so unknown, counts nothing. */
+int64_t values_add(int64_t sum, int64_t n);
 /* µs from one clock to a later one, in ns; 0: it is not later. */
 double values_between_us(int64_t from_ns, int64_t until_ns);
 /* A list of characters, a thousand at most, as UTF-8. */
@@ -42,5 +46,8 @@ bool values_is_jit(struct slice version);
 
 void values_build(struct builder *b, struct slice term);
 void values_build_known(struct builder *b, struct slice term); /* len 0: `undefined` */
+void values_build_number(struct builder *b, int64_t n);        /* below 0: `undefined` */
+/* known false: `undefined` */
+void values_build_pid(struct builder *b, const char *node, bool known, const struct etf_pid *pid);
 
 #endif

@@ -19,14 +19,6 @@ static void build_text(struct builder *b, const char *text)
         build_atom(b, "undefined");
 }
 
-static void build_count(struct builder *b, int64_t n)
-{
-    if (n >= 0)
-        build_int(b, n);
-    else
-        build_atom(b, "undefined");
-}
-
 /* The node at the other end; empty: it connects no nodes. */
 static struct slice find_peer(const struct ports_read *r, const struct port *p)
 {
@@ -68,24 +60,6 @@ static void build_name(struct builder *b, const struct port *p, struct slice pee
         build_text(b, is_inet ? NULL : p->name);
 }
 
-static void build_known_pid(struct builder *b, const struct ports_read *r, bool known,
-                            const struct etf_pid *pid)
-{
-    if (known)
-        build_pid(b, r->node, pid);
-    else
-        build_atom(b, "undefined");
-}
-
-/* Its name, label, or what it was started with. */
-static void build_process_name(struct builder *b, const struct who_entry *entry)
-{
-    struct slice name = who_shown_name(entry);
-    if (name.len == 0 && entry)
-        name = who_term_is(entry->call, "undefined") ? entry->mfa : entry->call;
-    values_build_known(b, name);
-}
-
 static const struct who_entry *find_entry(const struct stepped_who *who, bool known,
                                           const struct etf_pid *pid)
 {
@@ -119,11 +93,11 @@ static bool is_left(const char *state)
 
 static void build_numbers(struct builder *b, const struct port *p)
 {
-    build_count(b, p->numbers.received_bytes);
-    build_count(b, p->numbers.sent_bytes);
-    build_count(b, p->numbers.received_packets);
-    build_count(b, p->numbers.sent_packets);
-    build_count(b, p->numbers.queue_bytes);
+    values_build_number(b, p->numbers.received_bytes);
+    values_build_number(b, p->numbers.sent_bytes);
+    values_build_number(b, p->numbers.received_packets);
+    values_build_number(b, p->numbers.sent_packets);
+    values_build_number(b, p->numbers.queue_bytes);
 }
 
 static void build_row(struct builder *b, const struct ports_read *r, const struct port *p,
@@ -137,8 +111,8 @@ static void build_row(struct builder *b, const struct ports_read *r, const struc
     build_text(b, p->is_socket ? "socket" : "port");
     build_text(b, peer.len > 0 ? "distribution" : word_of_kind(p));
     build_name(b, p, peer);
-    build_known_pid(b, r, p->has_owner, &p->owner);
-    build_process_name(b, owner);
+    values_build_pid(b, r->node, p->has_owner, &p->owner);
+    who_build_shown(b, owner);
     values_build_known(b, owner ? owner->application : (struct slice){0});
     build_text(b, p->local);
     build_text(b, p->remote);
@@ -149,11 +123,11 @@ static void build_row(struct builder *b, const struct ports_read *r, const struc
     build_int(b, is_left(state));
     build_bool(b, p->is_busy);
     build_numbers(b, p);
-    build_count(b, p->writers);
-    build_known_pid(b, r, p->has_sender, &p->sender);
-    build_process_name(b, find_entry(who, p->has_sender, &p->sender));
-    build_count(b, p->idle_ms < 0 ? -1 : p->idle_ms * 1000);
-    build_count(b, p->os_pid);
+    values_build_number(b, p->writers);
+    values_build_pid(b, r->node, p->has_sender, &p->sender);
+    who_build_shown(b, find_entry(who, p->has_sender, &p->sender));
+    values_build_number(b, p->idle_ms < 0 ? -1 : p->idle_ms * 1000);
+    values_build_number(b, p->os_pid);
 }
 
 /* ---- the rest, by owner, kind and state */
@@ -192,14 +166,14 @@ static void build_rest(struct builder *b, const struct ports_read *r, struct por
     int64_t queue_bytes = -1;
     for (size_t i = 0; i < n; i++)
         if (all[i]->queue_bytes >= 0)
-            queue_bytes = (queue_bytes < 0 ? 0 : queue_bytes) + all[i]->queue_bytes;
+            queue_bytes = values_add(queue_bytes, all[i]->queue_bytes);
     build_tuple(b, PORTS_COLUMNS);
     build_rest_id(b, of, known, kind);
     build_text(b, of->is_socket ? "socket" : "port");
     build_text(b, kind);
     build_unknown(b, 1);
-    build_known_pid(b, r, known, &of->owner);
-    build_process_name(b, owner);
+    values_build_pid(b, r->node, known, &of->owner);
+    who_build_shown(b, owner);
     values_build_known(b, owner ? owner->application : (struct slice){0});
     build_unknown(b, 4);
     build_text(b, state);
@@ -207,7 +181,7 @@ static void build_rest(struct builder *b, const struct ports_read *r, struct por
     build_int(b, is_left(state) ? (int64_t)n : 0);
     build_bool(b, false);
     build_unknown(b, 4);
-    build_count(b, queue_bytes);
+    values_build_number(b, queue_bytes);
     build_unknown(b, 5);
 }
 
@@ -264,8 +238,7 @@ void ports_build(struct builder *b, void *read, int64_t mono_ns, const struct st
     build_tuple(b, 4);
     build_atom(b, "ports");
     build_int(b, mono_ns);
-    if (shown + kin + kinds > 0)
-        build_list(b, shown + kin + kinds);
+    build_list(b, shown + kin + kinds);
     for (size_t i = 0; i < r->n_rows; i++)
         if (!r->rows[i]->is_gone)
             build_row(b, r, r->rows[i], who);

@@ -280,18 +280,6 @@ static bool put_address(struct buf *out, struct slice host, struct slice port)
     return true;
 }
 
-static struct slice find_key(struct slice map, const char *key)
-{
-    struct cursor c = values_cursor(map);
-    struct slice name, value;
-    size_t pairs = 0;
-    if (cursor_kind(&c) == ETF_KIND_MAP && cursor_map(&c, &pairs))
-        for (size_t i = 0; i < pairs && cursor_raw(&c, &name) && cursor_raw(&c, &value); i++)
-            if (who_term_is(name, key))
-                return value;
-    return (struct slice){0};
-}
-
 static bool put_path(struct buf *out, struct slice path)
 {
     struct cursor c = values_cursor(path);
@@ -315,9 +303,10 @@ static void take_address(struct port *p, char **to, struct slice value)
         p->is_local = true;
         ok = put_path(&text, path);
     } else if (cursor_kind(&c) == ETF_KIND_MAP) {
-        const struct slice local = find_key(term, "path");
+        const struct slice local = values_find_in_map(term, "path");
         ok = local.len > 0 ? put_path(&text, local)
-                           : put_address(&text, find_key(term, "addr"), find_key(term, "port"));
+                           : put_address(&text, values_find_in_map(term, "addr"),
+                                         values_find_in_map(term, "port"));
     } else {
         ok = values_read_tuple(term, 2, pair, 2) && put_address(&text, pair[0], pair[1]);
     }

@@ -169,10 +169,8 @@ int64_t scan_walk_value(const struct scan_proc *p, bool memory, uint64_t now_ms,
     return memory ? p->memory : p->words;
 }
 
-void scan_walk_build(struct builder *b, const struct scan_proc *p, bool memory, uint64_t now_ms)
+void scan_age_build(struct builder *b, int64_t value, int64_t age_ms)
 {
-    int64_t age_ms;
-    const int64_t value = scan_walk_value(p, memory, now_ms, &age_ms);
     if (age_ms != SCAN_AGE_NONE) {
         build_tuple(b, 3);
         build_atom(b, "older");
@@ -182,4 +180,11 @@ void scan_walk_build(struct builder *b, const struct scan_proc *p, bool memory, 
         build_atom(b, "undefined");
     else if (age_ms != SCAN_AGE_NONE)
         build_int(b, age_ms);
+}
+
+void scan_walk_build(struct builder *b, const struct scan_proc *p, bool memory, uint64_t now_ms)
+{
+    int64_t age_ms;
+    const int64_t value = scan_walk_value(p, memory, now_ms, &age_ms);
+    scan_age_build(b, value, age_ms);
 }

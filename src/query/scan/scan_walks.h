@@ -31,7 +31,9 @@ void scan_walk_copy(struct scan_proc *to, const struct scan_proc *from);
 /* Of a slow one, as it was read, or the least that it can be. */
 enum scan_age { SCAN_AGE_NONE = -1, SCAN_AGE_NEVER = -2 }; /* it was read lately; never */
 int64_t scan_walk_value(const struct scan_proc *p, bool memory, uint64_t now_ms, int64_t *age_ms);
-/* The same: a number where it was read lately, else {older, Value, AgeMs}. */
+/* A number where it was read lately, else {older, Value, AgeMs}. */
+void scan_age_build(struct builder *b, int64_t value, int64_t age_ms);
+/* The same, of scan_walk_value(). */
 void scan_walk_build(struct builder *b, const struct scan_proc *p, bool memory, uint64_t now_ms);
 
 #endif

@@ -269,7 +269,6 @@ static void take_spread(void *own, const struct slice *values, size_t n)
     else
         t->spread_most = t->spread_most * 2 < SPREAD_MOST ? t->spread_most * 2 : SPREAD_MOST;
     take_sizes(own, values, n);
-    t->is_ranked = false;
 }
 
 /* ---- the rest, of those that are shown */
@@ -392,7 +391,6 @@ static size_t find_owners(void *read, struct etf_pid *out)
 {
     struct tables_read *t = read;
     size_t n = 0;
-    t->is_ranked = false;
     rank_tables(t);
     for (size_t i = 0; i < t->list.n && i < TABLES_ROWS; i++) {
         const struct ets_table *table = t->ranked[i];

@@ -16,13 +16,6 @@ struct sum {
     bool is_least;                  /* that of one is not known */
 };
 
-/* VALUES_MOST at most. */
-static int64_t add_count(int64_t sum, int64_t n)
-{
-    const int64_t all = (sum < 0 ? 0 : sum) + (n < 0 ? 0 : n);
-    return all < VALUES_MOST ? all : VALUES_MOST;
-}
-
 static void add_table(struct sum *sum, const struct ets_table *table)
 {
     sum->tables++;
@@ -32,19 +25,11 @@ static void add_table(struct sum *sum, const struct ets_table *table)
     }
     if (sum->words < 0 || table->read_ms < sum->oldest_ms)
         sum->oldest_ms = table->read_ms;
-    sum->words = add_count(sum->words, table->words);
-    sum->objects = add_count(sum->objects, table->objects);
+    sum->words = values_add(sum->words, table->words);
+    sum->objects = values_add(sum->objects, table->objects);
 }
 
 /* ---- parts of a row */
-
-static void build_number(struct builder *b, int64_t n)
-{
-    if (n < 0)
-        build_atom(b, "undefined");
-    else
-        build_int(b, n);
-}
 
 /* N, or {older, N, AgeMs} where it was not read now; AgeMs `undefined`: that of one never was. */
 static void build_bytes(struct builder *b, const struct tables_read *t, const struct sum *sum)
@@ -54,9 +39,9 @@ static void build_bytes(struct builder *b, const struct tables_read *t, const st
         build_tuple(b, 3);
         build_atom(b, "older");
     }
-    build_number(b, sum->words < 0 ? -1 : sum->words * t->word_bytes);
+    values_build_number(b, sum->words < 0 ? -1 : sum->words * t->word_bytes);
     if (is_older)
-        build_number(b, sum->is_least ? -1 : (int64_t)(t->now_ms - sum->oldest_ms));
+        values_build_number(b, sum->is_least ? -1 : (int64_t)(t->now_ms - sum->oldest_ms));
 }
 
 static void build_attribute(struct builder *b, struct slice text)
@@ -91,30 +76,13 @@ static void build_rest_id(struct builder *b, const struct ets_table *of)
     buf_clear(&text);
 }
 
-static void build_known_pid(struct builder *b, const struct tables_read *t, bool known,
-                            const struct etf_pid *pid)
-{
-    if (known)
-        build_pid(b, t->node.name, pid);
-    else
-        build_atom(b, "undefined");
-}
-
-static bool is_known(struct slice term)
-{
-    return term.len > 0 && !who_term_is(term, "undefined");
-}
-
-/* Its name, label, or what it was started with; and its application. */
+/* Who it is, and its application. */
 static void build_owner(struct builder *b, const struct tables_read *t,
                         const struct ets_table *table, const struct stepped_who *who)
 {
     const struct who_entry *entry = table->has_owner ? who->find(who->arg, &table->owner) : NULL;
-    struct slice name = who_shown_name(entry);
-    build_known_pid(b, t, table->has_owner, &table->owner);
-    if (!is_known(name) && entry)
-        name = is_known(entry->call) ? entry->call : entry->mfa;
-    values_build_known(b, name);
+    values_build_pid(b, t->node.name, table->has_owner, &table->owner);
+    who_build_shown(b, entry);
     values_build_known(b, entry ? entry->application : (struct slice){0});
 }
 
@@ -123,7 +91,7 @@ static void build_owner(struct builder *b, const struct tables_read *t,
 static void build_sizes(struct builder *b, const struct tables_read *t, const struct sum *sum)
 {
     build_int(b, sum->tables);
-    build_number(b, sum->objects);
+    values_build_number(b, sum->objects);
     build_bytes(b, t, sum);
 }
 
@@ -152,8 +120,8 @@ static void build_one(struct builder *b, const struct tables_read *t, const stru
     build_known(b, table->is_base_known, table->is_spread);
     build_known(b, table->detail_ms > 0, table->compressed);
     build_known(b, table->detail_ms > 0, table->fixed);
-    build_number(b, table->key_position);
-    build_known_pid(b, t, table->has_heir, &table->heir);
+    values_build_number(b, table->key_position);
+    values_build_pid(b, t->node.name, table->has_heir, &table->heir);
 }
 
 static void build_rest(struct builder *b, const struct tables_read *t, const struct ets_table *of,
@@ -228,8 +196,7 @@ void tables_build(struct builder *b, void *read, int64_t mono_ns, const struct s
     build_tuple(b, 4);
     build_atom(b, "tables");
     build_int(b, mono_ns);
-    if (n > 0)
-        build_list(b, ones + (kin < most ? kin : most));
+    build_list(b, ones + (kin < most ? kin : most));
     for (size_t i = 0; i < ones; i++)
         build_one(b, t, t->ranked[i], who);
     build_rests(b, t, rest, n - ones, who, most);

@@ -97,13 +97,6 @@ void waits_table_take(struct waits_table *t, struct waiter *w, const struct wait
 
 /* ---- rows */
 
-/* {M,F,A} of a process that has no other name. */
-static struct slice find_call(const struct who_entry *who)
-{
-    const struct slice call = who ? who->call : (struct slice){0};
-    return who && (call.len == 0 || who_term_is(call, "undefined")) ? who->mfa : call;
-}
-
 static void build_atom_or_undefined(struct builder *b, struct slice name)
 {
     if (name.len > 0)
@@ -127,10 +120,7 @@ static void build_target(struct builder *b, const struct wait_look *look, const 
 {
     const struct wait_target *to = &look->target;
     char pid[40];
-    if (to->kind == FOR_PROCESS)
-        build_pid(b, node, &to->pid);
-    else
-        build_atom(b, "undefined");
+    values_build_pid(b, node, to->kind == FOR_PROCESS, &to->pid);
     if (to->kind == FOR_PORT) {
         build_printed(b, to->name);
     } else if (to->kind == FOR_REMOTE && to->name.len == 0) {
@@ -154,7 +144,7 @@ static void build_row(struct builder *b, const struct waiter *w, const struct wh
     build_pid(b, node, &w->pid);
     values_build_known(b, of ? of->name : (struct slice){0});
     values_build_known(b, of ? of->label : (struct slice){0});
-    values_build_known(b, find_call(of));
+    values_build_known(b, who_shown_call(of));
     build_atom(b, look->place ? look->kind : "undefined");
     build_target(b, look, node);
     build_int(b, look->place ? look->among : 0);

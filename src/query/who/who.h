@@ -35,6 +35,10 @@ void who_build_id(struct builder *b, const struct who_entry *who);
 
 /* Its name, else its label; empty: who is NULL, or nothing is known. */
 struct slice who_shown_name(const struct who_entry *who);
+/* {M,F,A} that it was started with; empty: who is NULL. */
+struct slice who_shown_call(const struct who_entry *who);
+/* The one, else the other. */
+void who_build_shown(struct builder *b, const struct who_entry *who);
 
 typedef void who_fn(void *arg);
 

@@ -268,9 +268,27 @@ void who_build_id(struct builder *b, const struct who_entry *who)
         values_build_known(b, terms[i]);
 }
 
+static bool is_defined(struct slice term)
+{
+    return term.len > 0 && !who_term_is(term, "undefined");
+}
+
 struct slice who_shown_name(const struct who_entry *who)
 {
     if (!who)
         return (struct slice){0};
-    return who->name.len > 0 && !who_term_is(who->name, "undefined") ? who->name : who->label;
+    return is_defined(who->name) ? who->name : who->label;
+}
+
+struct slice who_shown_call(const struct who_entry *who)
+{
+    if (!who)
+        return (struct slice){0};
+    return is_defined(who->call) ? who->call : who->mfa;
+}
+
+void who_build_shown(struct builder *b, const struct who_entry *who)
+{
+    const struct slice name = who_shown_name(who);
+    values_build_known(b, is_defined(name) ? name : who_shown_call(who));
 }

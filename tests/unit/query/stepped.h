@@ -6,54 +6,26 @@
 #include <stdlib.h>
 
 #include "beamtop/base/alloc.h"
-#include "beamtop/base/buf.h"
-#include "beamtop/etf/print.h"
 #include "query/stepped/stepped.h"
-#include "terms.h"
+#include "steps.h"
 
 /* Values of an ask of that step, the first NULL: it failed. One after the other; a step that asks
  * more often than it has answers is refused. */
-#define STEPPED_VALUES 12
 struct stepped_said {
     size_t step;
-    const char *values[STEPPED_VALUES];
+    const char *values[STEP_VALUES];
 };
-
-static inline void stepped_take(const struct stepped *kind, void *read, size_t step, size_t n,
-                                const char *const *texts)
-{
-    struct builder *kept[STEPPED_VALUES] = {0};
-    struct slice values[STEPPED_VALUES];
-    assert_true(n <= STEPPED_VALUES);
-    for (size_t i = 0; texts[0] && i < n; i++) {
-        kept[i] = term_of(texts[i], &values[i]);
-        if (values[i].len > 0) {
-            values[i].s++; /* the version */
-            values[i].len--;
-        }
-    }
-    kind->steps[step].take(read, texts[0] ? values : NULL, n);
-    for (size_t i = 0; i < n; i++)
-        builder_free(kept[i]);
-}
 
 /* How many calls the step asks; what they are is appended as text, where asked is not NULL. */
 static inline size_t stepped_ask(const struct stepped *kind, void *read, size_t step,
                                  struct buf *asked)
 {
-    static const struct print_limits limits = {.bytes = 100000};
     struct run_calls *calls = alloc_zero(1, sizeof *calls);
-    const bool asks = kind->steps[step].ask(read, calls);
-    const size_t n = asks ? calls->n : 0;
-    for (size_t i = 0; i < calls->n; i++) {
-        size_t len;
-        if (asks && asked && calls->terms[i]) {
-            const uint8_t *bytes = builder_bytes(calls->terms[i], &len);
-            print_term(asked, bytes, len, &limits);
-            buf_puts(asked, "\n");
-        }
+    const size_t n = kind->steps[step].ask(read, calls) ? calls->n : 0;
+    if (n > 0 && asked)
+        steps_note(asked, calls);
+    for (size_t i = 0; i < calls->n; i++)
         builder_free(calls->terms[i]);
-    }
     free(calls);
     return n;
 }
@@ -69,7 +41,7 @@ static inline void stepped_run(const struct stepped *kind, void *read, uint64_t 
         while ((n = stepped_ask(kind, read, step, asked)) > 0) {
             if (at == n_said || said[at].step != step)
                 fail_msg("step %zu asks, and has no answer", step);
-            stepped_take(kind, read, step, n, said[at++].values);
+            steps_take(&kind->steps[step], read, said[at++].values, n);
             if (!kind->steps[step].repeats)
                 break;
         }
@@ -87,7 +59,6 @@ static inline const struct who_entry *stepped_nobody(const void *arg, const stru
 /* The answer as text; the caller's. */
 static inline struct buf stepped_answer(const struct stepped *kind, void *read)
 {
-    static const struct print_limits limits = {.bytes = 100000};
     const struct stepped_who who = {stepped_nobody, NULL};
     struct builder *b = builder_new();
     struct buf text;
@@ -95,7 +66,7 @@ static inline struct buf stepped_answer(const struct stepped *kind, void *read)
     buf_init(&text, 0);
     kind->build(b, read, 7000000, &who);
     const uint8_t *bytes = builder_bytes(b, &len);
-    print_term(&text, bytes, len, &limits);
+    print_term(&text, bytes, len, &steps_limits);
     builder_free(b);
     return text;
 }

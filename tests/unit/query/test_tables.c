@@ -136,12 +136,12 @@ TEST(test_odd_values)
             const struct stepped_now now = {1000, NODE, 0};
             tables_question.begin(read, &now);
             for (size_t k = 0; k < ARRAY_LEN(first); k++) {
-                const char *values[STEPPED_VALUES];
-                for (size_t v = 0; v < STEPPED_VALUES; v++)
+                const char *values[STEP_VALUES];
+                for (size_t v = 0; v < STEP_VALUES; v++)
                     values[v] = k == at ? odd[i] : first[k].values[v];
                 const size_t n = stepped_ask(&tables_question, read, first[k].step, NULL);
                 if (n > 0)
-                    stepped_take(&tables_question, read, first[k].step, n, values);
+                    steps_take(&tables_question.steps[first[k].step], read, values, n);
             }
             struct buf text = stepped_answer(&tables_question, read);
             assert_null(strstr(buf_cstr(&text), "Bad"));
