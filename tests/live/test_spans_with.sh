@@ -131,11 +131,14 @@ nothing_is_left_when_it_is_killed() {
     order stop && both_are_clean
 }
 
-# A node that does not answer any more is not waited for.
+waits_for_the_other() { grep -q "waiting for $other to end its side" "$work/out.err"; }
+
+# A node that does not answer any more is waited for until you say so.
 it_ends_without_the_other_side() {
     begins || return 1
     kill -STOP "$other_pid"
     kill -INT "$armed"
+    wait_until 60 waits_for_the_other && kill -INT "$armed"
     ends
     kill -CONT "$other_pid"
     order stop || return 1

@@ -117,13 +117,16 @@ static void on_batch_turn(uv_timer_t *timer)
         b->job->turn(b->job->arg);
 }
 
-/* Ctrl-C ends the session, which takes a moment; once more ends us, and the node cleans up. */
+/* Ctrl-C ends the session, which takes a moment; once more ends us, and the node cleans up. A
+ * session that has ended, but waits for others, ends without them. */
 static void interrupt_session(struct batch *b, int number)
 {
     const bool stands = b->session || (b->job->interrupt && b->opened);
-    if (!stands || b->signal != 0)
+    const bool over = b->session && !session_runs(b->session);
+    if (!stands || (b->signal != 0 && !over))
         runtime_end(&b->rt, 128 + number, NULL);
     b->signal = number;
+    b->signals++;
     if (b->session && !b->rt.ended)
         session_stop(b->session);
     else if (!b->rt.ended)

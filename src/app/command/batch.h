@@ -29,6 +29,7 @@ struct batch {
     bool shown_progress;
     struct session *session;            /* NULL: not open yet, or none is wanted */
     int signal;                         /* that asked for the end, or 0 */
+    unsigned signals;                   /* how many did */
     size_t wrong_pattern, wrong_offset; /* of an error of open(), ERR_USAGE */
 };
 

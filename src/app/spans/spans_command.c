@@ -18,8 +18,11 @@
 #include "side.h"
 
 #define TICK_MS 50u
-#define SIDE_MS 30000u  /* longer than the capture, which waits for it, and stops it */
-#define LINGER_MS 5000u /* so long a capture that has ended waits for its side */
+#define SIDE_MS 30000u /* longer than the capture, which waits for it, and stops it */
+#define LINGER_MS                                                                                  \
+    20000u              /* so long a capture that has ended waits for its side: what the side asks \
+                           last may take 15 s */
+#define SILENT_MS 1000u /* from then on it says so */
 
 struct capturing {
     const struct cli_options *options;
@@ -30,7 +33,8 @@ struct capturing {
     struct spans_run *joined; /* what both nodes have; NULL: not yet, or one has */
     bool reported;
     uint64_t ended_ms; /* since then the side is waited for; 0: not yet */
-    int signal_before; /* one that came before that */
+    unsigned signals;  /* that came before that */
+    bool waits;        /* it said that it waits for the side */
     uint64_t version;  /* that progress was shown of */
 };
 
@@ -177,15 +181,20 @@ static bool capture_is_over(void *arg)
         return true;
     if (t->ended_ms == 0) {
         t->ended_ms = now;
-        t->signal_before = t->run->signal;
+        t->signals = t->run->signals;
         if (t->side)
             side_stop(t->side);
         if (t->beside)
             beside_stop(t->beside);
     }
-    const bool all =
-        (!t->side || side_is_over(t->side)) && (!t->beside || beside_is_over(t->beside));
-    return all || now - t->ended_ms >= LINGER_MS || t->run->signal != t->signal_before;
+    const bool side = !t->side || side_is_over(t->side);
+    if (!side && !t->waits && now - t->ended_ms >= SILENT_MS) {
+        t->waits = true;
+        tell_line("waiting for %s to end its side (Ctrl-C: what it had sent is shown now)",
+                  t->options->with);
+    }
+    return (side && (!t->beside || beside_is_over(t->beside))) || now - t->ended_ms >= LINGER_MS ||
+           t->run->signals != t->signals;
 }
 
 static void spans_changed(void *arg)
