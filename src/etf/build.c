@@ -17,6 +17,7 @@ struct builder {
 };
 
 enum { ATOM_CHARACTERS = 255 };
+enum { LEAST_ROOM = 512 }; /* bytes: libei wants 100 more than a term has; few are longer */
 
 /* libei fails for want of memory, or for an argument that is ruled out here. */
 static void check_ei(int rc)
@@ -53,14 +54,25 @@ static int as_int(size_t n)
     return (int)n;
 }
 
+/* libei makes a buffer longer by some hundred bytes, and copies it each time; this doubles it. */
+static ei_x_buff *with_room(struct builder *b)
+{
+    ei_x_buff *x = &b->x;
+    if (x->buffsz - x->index < LEAST_ROOM && x->buffsz <= INT32_MAX / 2) {
+        x->buffsz *= 2;
+        x->buff = alloc_resize(x->buff, 1, (size_t)x->buffsz);
+    }
+    return x;
+}
+
 void build_int(struct builder *b, int64_t v)
 {
-    check_ei(ei_x_encode_longlong(&b->x, v));
+    check_ei(ei_x_encode_longlong(with_room(b), v));
 }
 
 void build_double(struct builder *b, double v)
 {
-    check_ei(ei_x_encode_double(&b->x, v));
+    check_ei(ei_x_encode_double(with_room(b), v));
 }
 
 void build_atom(struct builder *b, const char *name)
@@ -88,7 +100,7 @@ void build_atom_n(struct builder *b, const char *name, size_t len)
         name = NO_ATOM;
         len = strlen(NO_ATOM);
     }
-    check_ei(ei_x_encode_atom_len_as(&b->x, name, as_int(len), ERLANG_UTF8, ERLANG_UTF8));
+    check_ei(ei_x_encode_atom_len_as(with_room(b), name, as_int(len), ERLANG_UTF8, ERLANG_UTF8));
 }
 
 void build_bool(struct builder *b, bool v)
@@ -98,17 +110,17 @@ void build_bool(struct builder *b, bool v)
 
 void build_string(struct builder *b, const char *s, size_t len)
 {
-    check_ei(ei_x_encode_string_len(&b->x, s, as_int(len)));
+    check_ei(ei_x_encode_string_len(with_room(b), s, as_int(len)));
 }
 
 void build_binary(struct builder *b, const void *bytes, size_t len)
 {
-    check_ei(ei_x_encode_binary(&b->x, len > 0 ? bytes : "", as_int(len)));
+    check_ei(ei_x_encode_binary(with_room(b), len > 0 ? bytes : "", as_int(len)));
 }
 
 void build_bits(struct builder *b, const void *bytes, size_t bits)
 {
-    check_ei(ei_x_encode_bitstring(&b->x, bytes, 0, bits));
+    check_ei(ei_x_encode_bitstring(with_room(b), bytes, 0, bits));
 }
 
 /* Into one of libei's structs, which has room for 255 characters of UTF-8. */
@@ -123,7 +135,7 @@ void build_pid(struct builder *b, const char *node, const struct etf_pid *pid)
 {
     erlang_pid p = {.num = pid->id, .serial = pid->serial, .creation = pid->creation};
     copy_node(p.node, node);
-    check_ei(ei_x_encode_pid(&b->x, &p));
+    check_ei(ei_x_encode_pid(with_room(b), &p));
 }
 
 void build_ref(struct builder *b, const char *node, const struct etf_ref *ref)
@@ -131,7 +143,7 @@ void build_ref(struct builder *b, const char *node, const struct etf_ref *ref)
     erlang_ref r = {.creation = ref->creation, .len = (int)ref->n};
     copy_node(r.node, node);
     memcpy(r.n, ref->words, sizeof r.n);
-    check_ei(ei_x_encode_ref(&b->x, &r));
+    check_ei(ei_x_encode_ref(with_room(b), &r));
 }
 
 void build_export(struct builder *b, const char *module, const char *function, unsigned arity)
@@ -145,28 +157,28 @@ void build_export(struct builder *b, const char *module, const char *function, u
 
 void build_tuple(struct builder *b, size_t arity)
 {
-    check_ei(ei_x_encode_tuple_header(&b->x, as_int(arity)));
+    check_ei(ei_x_encode_tuple_header(with_room(b), as_int(arity)));
 }
 
 void build_list(struct builder *b, size_t count)
 {
     if (count > 0) /* else build_nil() is all of it */
-        check_ei(ei_x_encode_list_header(&b->x, as_int(count)));
+        check_ei(ei_x_encode_list_header(with_room(b), as_int(count)));
 }
 
 void build_nil(struct builder *b)
 {
-    check_ei(ei_x_encode_empty_list(&b->x));
+    check_ei(ei_x_encode_empty_list(with_room(b)));
 }
 
 void build_map(struct builder *b, size_t pairs)
 {
-    check_ei(ei_x_encode_map_header(&b->x, as_int(pairs)));
+    check_ei(ei_x_encode_map_header(with_room(b), as_int(pairs)));
 }
 
 void build_raw(struct builder *b, const uint8_t *term, size_t len)
 {
-    check_ei(ei_x_append_buf(&b->x, (const char *)term, as_int(len)));
+    check_ei(ei_x_append_buf(with_room(b), (const char *)term, as_int(len)));
 }
 
 void build_term(struct builder *b, const struct builder *term)
