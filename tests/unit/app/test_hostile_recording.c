@@ -399,7 +399,9 @@ static void hostile_value(sqlite3_context *c, int n, sqlite3_value **arguments)
     }
 }
 static const unsigned value_begins[] = {0, 2, 4, 6};
-enum { BEGINS_EACH = 3 }; /* of them, for one column alone */
+enum {
+    BEGINS_EACH = 3
+}; /* of them, for one column alone; one, another for each, in a short check */
 enum { WAYS_OF_RUNS = 1 << WAY_SUMS | 1 << WAY_EXPORTS | 1 << WAY_REPORT };
 
 /*
@@ -494,6 +496,8 @@ static void whole_set(const struct whole *w, int file, unsigned begin)
 TEST(test_numbers_that_cannot_be)
 {
     static struct whole w;
+    const char *check = getenv("BEAMTOP_CHECK");
+    const bool all = check && strcmp(check, "all") == 0;
     whole_open(&w);
     for (size_t u = 0; u < w.n; u++) {
         const struct update *of = &w.updates[u];
@@ -501,6 +505,8 @@ TEST(test_numbers_that_cannot_be)
         if (u > 0 && of->file == of[-1].file)
             continue;
         for (size_t i = 0; i < BEGINS_EACH; i++) {
+            if (!all && i != (size_t)of->file % BEGINS_EACH)
+                continue;
             whole_set(&w, of->file, value_begins[i]);
             read_file(w.place.path, is_of_run ? WAYS_OF_RUNS : ALL_WAYS, u + i);
         }
