@@ -3,7 +3,7 @@
 # What the program costs a target and its own machine, as tables of figures and goals; asserts
 # nothing. See docs/performance.md.
 # usage: bench.sh [budget|calls|cheap|clients|cost|findings|light|opening|overload|peers|queues|
-#                  recording|spans|trace]…
+#                  recording|spans|standing|trace]…
 #                 all of them without an argument
 #   BEAMTOP        the program (default: the one of the build)
 #   BENCH_RELEASES releases beside the machine's own (default: 23 27 29; those that are there)
@@ -12,8 +12,9 @@
 #   BENCH_CLIENTS  clients at once (8, as many names as there are)
 #   BENCH_PEERS    processes of the targets of peers (0 10000 100000 1000000)
 #   BENCH_LOADS    and of cheap (0 10000 and BENCH_PROCESSES)
+#   BENCH_SOCKETS  sockets of standing (9000; each is an open file)
 #   BENCH_OVERLOAD and of overload (2000 10000 and BENCH_PROCESSES)
-# All but calls, findings, overload, queues, recording and spans: quiet, and beside ten busy loops.
+# All but calls, findings, overload, queues, recording, spans and standing: quiet, and beside ten busy loops.
 set -u
 src=${BEAMTOP_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 build=${BEAMTOP_BUILDDIR:-$src}
@@ -42,7 +43,7 @@ erlc -o "$work" "$src/tests/live/queries.erl" "$src/src/query/prepare.erl" "$src
     "$src/tests/bench/cheap.erl" "$src/tests/bench/tracing.erl" \
     "$src/tests/bench/counting.erl" "$src/tests/bench/findings.erl" \
     "$src/tests/bench/following.erl" "$src/tests/bench/overload.erl" \
-    "$src/tests/bench/queues.erl" || exit 1
+    "$src/tests/bench/queues.erl" "$src/tests/bench/standing.erl" || exit 1
 
 erlang() {
     timeout "$1" erl -noinput -hidden -pa "$work" -name "bench$$_$2@127.0.0.1" \
@@ -66,6 +67,9 @@ each_root() {
             erlang 600 overload "overload:main([\"$program\", \"$root\", $n])"
         done ;;
         queues) erlang 600 queues "queues:main([\"$program\", \"$root\"])" ;;
+        standing) erlang 900 standing "standing:main([\"$program\", \"$root\", {tables, 100000},
+            {spread, 1000}, {ports, 50000}, {sockets, ${BENCH_SOCKETS:-9000}},
+            {timers, 1000000}, {processes, $some}])" ;;
         trace) erlang 240 trace "tracing:main([\"$program\", \"$root\"])" ;;
         *) erlang 600 cheap "cheap:main([\"$program\", \"$root\", $1])" ;;
         esac
@@ -313,7 +317,7 @@ recording_figures() {
 }
 
 [ $# -gt 0 ] || set -- cheap opening clients cost budget light peers trace calls findings overload queues \
-    recording spans
+    recording spans standing
 for what; do
     echo "== $what"
     case $what in
@@ -332,7 +336,7 @@ for what; do
             peers_figures "$n" 0
             peers_figures "$n" 10
         done ;;
-    calls | findings | overload | queues | spans) each_root "$what" ;;
+    calls | findings | overload | queues | spans | standing) each_root "$what" ;;
     recording) recording_figures ;;
     clients) quiet_and_busy clients_figures ;;
     trace) quiet_and_busy each_root trace; names_figures; quiet_and_busy prompt_figures ;;
