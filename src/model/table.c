@@ -89,6 +89,19 @@ static bool is_of_several(const struct field_list *list, const char *row)
     return false;
 }
 
+/* What has that key now is not what had it before. */
+static bool is_another(const struct field_list *list, const char *a, const char *b)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct field *f = &list->fields[i];
+        const struct slice x = f->tells_apart ? field_text(f, a) : (struct slice){0};
+        const struct slice y = f->tells_apart ? field_text(f, b) : (struct slice){0};
+        if (x.len > 0 && y.len > 0 && !slice_equal(x, y))
+            return true;
+    }
+    return false;
+}
+
 struct slice table_key(const struct field_list *list, const void *row)
 {
     const struct field *key;
@@ -104,7 +117,8 @@ static void rate_rows(struct table_detail *now, const struct table_detail *befor
         char *row = (char *)now->rows + i * list->row_bytes;
         const struct slice text = field_text(key, row);
         const struct keyed *same = bsearch(&text, old, before->n_rows, sizeof *old, compare_key);
-        if (!same || (!groups && (is_of_several(list, row) || is_of_several(list, same->row))))
+        if (!same || (!groups && (is_of_several(list, row) || is_of_several(list, same->row) ||
+                                  is_another(list, row, same->row))))
             continue;
         for (size_t k = 0; k < list->n; k++)
             if (list->fields[k].rate_of)

@@ -3,6 +3,7 @@
 %% each is deleted when it is done:
 %%   numbers  `sizes` is written: what this node says of tables_large and tables_fixed, as JSON
 %%   grow     100 objects more are in tables_large
+%%   again    tables_again is deleted and made again, with 1,000 objects
 %%   many     tables_cache makes 3,000 tables of one name, with an object each
 %%   audit    `left` is written, by audit.erl
 -module(tables_load).
@@ -32,8 +33,9 @@ own(To, tables_owner) ->
     %% its counters are the schedulers'
     Spread = ets:new(tables_spread, [ordered_set, public, {write_concurrency, true}]),
     [ets:insert(Spread, {I, I}) || I <- lists:seq(1, 500)],
+    make_again(0),
     To ! {ready, tables_owner},
-    receive never -> ok end;
+    serve_again();
 own(To, tables_cache) ->
     register(tables_cache, self()),
     To ! {ready, tables_cache},
@@ -44,12 +46,21 @@ own(To, tables_cache) ->
     end,
     receive never -> ok end.
 
+serve_again() ->
+    receive {again, From} -> ets:delete(tables_again), make_again(1000), From ! done end,
+    serve_again().
+
+make_again(Objects) ->
+    tables_again = ets:new(tables_again, [named_table]),
+    [ets:insert(tables_again, {I}) || I <- lists:seq(1, Objects)].
+
 loop(Dir, Baseline, Next) ->
     Grow = fun() -> [ets:insert(tables_large, {I, []}) || I <- lists:seq(Next, Next + 99)] end,
-    Many = fun() -> tables_cache ! {many, self()}, receive done -> ok end end,
+    Tell = fun(Who, What) -> Who ! {What, self()}, receive done -> ok end end,
     Orders = [{"numbers", fun() -> ok = file:write_file(filename:join(Dir, "sizes"), sizes()) end},
               {"grow", Grow},
-              {"many", Many},
+              {"again", fun() -> Tell(tables_owner, again) end},
+              {"many", fun() -> Tell(tables_cache, many) end},
               {"audit", fun() -> audit:write(Dir, Baseline) end}],
     Done = [begin Do(), ok = file:delete(File), Name end
             || {Name, Do} <- Orders, File <- [filename:join(Dir, Name)], filelib:is_file(File)],

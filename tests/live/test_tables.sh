@@ -49,6 +49,16 @@ growth() {
         holds 'all(.[].rows[]; .name != "tables_fixed" or .objects_per_s == 0)'
 }
 
+# The one before had nothing in it.
+made_again() {
+    tables -n 1 && row tables_again '.objects == 0 and (.tid | startswith("#Ref<"))' || return 1
+    : >"$work/out"
+    tables -n 5 -i 1 &
+    wait_until 120 test -s "$work/out" && order again && wait $! || return 1
+    holds '[.[].rows[] | select(.name == "tables_again")] | (map(.tid) | unique | length) == 2
+        and .[-1].objects == 1000 and all(.objects_per_s == 0 or .objects_per_s == null)'
+}
+
 many_are_added_up() {
     order many && tables --by owner_name --sort tables --top 2 || return 1
     holds '.[-1].rows | length == 2 and .[0].owner_name == "tables_cache" and .[0].tables == 3000
@@ -58,5 +68,5 @@ many_are_added_up() {
 }
 
 differ rows_are_those_of_the_node counters_by_scheduler
-same growth many_are_added_up
+same growth made_again many_are_added_up
 run_on_releases

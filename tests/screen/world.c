@@ -473,13 +473,17 @@ static void give_tables(struct model *m, int tick)
     buf_printf(
         &t,
         "{tables,%" PRId64 ",[{<<\"sessions\">>,sessions,<0.41.0>,rabbit_cache,rabbit,1,%d,%d,"
-        "<<\"set\">>,<<\"public\">>,<<\"auto\">>,true,true,false,false,1,undefined},"
+        "<<\"set\">>,<<\"public\">>,<<\"auto\">>,true,true,false,false,1,undefined,undefined,"
+        "undefined,undefined,undefined},"
         "{<<\"#Ref<0.1.2.3>\">>,'小売',<0.42.0>,{shop,init,1},shop,1,7,{older,9000000,12500},"
-        "<<\"ordered_set\">>,<<\"private\">>,<<\"false\">>,false,false,true,true,2,<0.41.0>},"
+        "<<\"ordered_set\">>,<<\"private\">>,<<\"false\">>,false,false,true,true,2,<0.41.0>,"
+        "undefined,undefined,undefined,undefined},"
         "{<<\"#Ref<0.1.2.4>\">>,session,<0.42.0>,{shop,init,1},shop,1,0,2400,<<\"bag\">>,"
-        "<<\"protected\">>,<<\"true\">>,false,false,false,false,1,undefined},"
+        "<<\"protected\">>,<<\"true\">>,false,false,false,false,1,undefined,undefined,undefined,"
+        "undefined,undefined},"
         "{<<\"rest of <0.42.0>\">>,undefined,<0.42.0>,{shop,init,1},shop,5118,20472,224395264,"
-        "undefined,undefined,undefined,undefined,undefined,undefined,undefined,undefined,undefined}"
+        "undefined,undefined,undefined,undefined,undefined,undefined,undefined,undefined,undefined,"
+        "undefined,undefined,undefined,undefined}"
         "],true}",
         (1000 + tick) * SECOND, 40000 + 700 * tick, 97517568 + 600000 * tick);
     give(m, QUESTION_TABLES, &t);

@@ -192,11 +192,11 @@ struct app_row {
 
 /* An ETS table, or those of a process that have no row of their own, added up. */
 struct tables_row {
-    struct slice id, name, owner_name, application, type, protection, write;
+    struct slice id, name, owner_name, application, type, protection, write, tid, copies;
     struct etf_pid owner, heir;
     bool has_owner, has_heir, memory_older;
     int64_t read, is_spread, compressed, fixed; /* 0, 1 */
-    int64_t tables, objects, memory_bytes, key_position;
+    int64_t tables, objects, memory_bytes, key_position, copy_nodes, active_nodes;
     double memory_age_s, memory_per_s, objects_per_s;
 };
 

@@ -59,6 +59,7 @@ struct field {
     bool aged;             /* {older, N, Ms} is read into this and the two fields behind it */
     bool counts;           /* how many things the row stands for */
     bool adds;             /* rows of a table are added up by it (model/table.h) */
+    bool tells_apart;      /* rows of one key are of two things where it differs */
     const char *read_with; /* the key of an aged one that was read at the same time */
     const char *rate_of;   /* the key that it is the change of, per second: LOOK_CHANGE either way,
                               else of a counter, which never falls */

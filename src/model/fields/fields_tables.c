@@ -45,11 +45,19 @@ static const struct field tables[] = {
     FIELD("key_position", COUNT, key_position, "of its keys, from 1", .title = "KEY", .width = 3),
     FIELD("heir", PID, heir, "who gets it when its owner ends", .known = offsetof(ROW, has_heir),
           .look = LOOK_PID, .width = 12),
+    FIELD("tid", TEXT, tid, "its table identifier: one made again under its name has another",
+          .title = "TID", .look = LOOK_ASIDE, .width = 22, .tells_apart = true),
+    FIELD("copies", TEXT, copies,
+          "of a table of Mnesia: ram_copies, disc_copies or disc_only_copies, here", .width = 11),
+    FIELD("copy_nodes", COUNT, copy_nodes, "nodes that have a copy of it", .title = "NODES",
+          .width = 5),
+    FIELD("active_nodes", COUNT, active_nodes, "nodes whose copy is loaded and in use",
+          .title = "ACTIVE", .width = 6),
 };
 FIELD_TABLE(tables_fields, tables,
             "name memory_bytes memory_bytes_per_s objects objects_per_s owner_name type protection "
             "write_concurrency read_concurrency fixed id",
             "id name owner owner_name application tables objects memory_bytes type protection "
             "write_concurrency read_concurrency decentralized_counters compressed fixed "
-            "key_position heir");
+            "key_position heir tid copies copy_nodes active_nodes");
 #undef ROW

@@ -113,16 +113,30 @@ static bool choose_next(struct tables_read *t, wants_fn *wants, size_t most)
     return t->n_asked > 0;
 }
 
-/* ets:info(Table, Item) of each that is chosen. */
-static void add_item(const struct tables_read *t, struct run_calls *calls, const char *item)
+static bool has_own_name(const struct ets_table *table)
 {
+    return who_atom_of(table->id).len > 0;
+}
+
+/* ets:info(Table, Item) of each that is chosen, or of those of them that are known by a name. */
+static size_t add_info(const struct tables_read *t, struct run_calls *calls, const char *item,
+                       bool named)
+{
+    size_t n = 0;
     struct slice *ids = alloc_zero(TABLES_BATCH, sizeof *ids);
     for (size_t i = 0; i < t->n_asked; i++)
-        ids[i] = t->asked[i]->id;
-    run_add(calls, "lists", "zipwith", args_of_zip("ets", "info", ids, t->n_asked, item));
+        if (!named || has_own_name(t->asked[i]))
+            ids[n++] = t->asked[i]->id;
+    run_add(calls, "lists", "zipwith", args_of_zip("ets", "info", ids, n, item));
     calls->most_us = ITEM_US * (double)(calls->n * t->n_asked) + PRICE_BATCH_US;
-    calls->way_us += WAY_US * (double)t->n_asked;
+    calls->way_us += WAY_US * (double)n;
     free(ids);
+    return n;
+}
+
+static void add_item(const struct tables_read *t, struct run_calls *calls, const char *item)
+{
+    (void)add_info(t, calls, item, false);
 }
 
 /* The values of an item, one after the other. */
@@ -132,10 +146,15 @@ struct item_values {
 };
 
 /* false: there are not as many as were asked for. */
-static bool enter_item(const struct tables_read *t, struct slice value, struct item_values *out)
+static bool enter_values(struct slice value, size_t n, struct item_values *out)
 {
     out->c = values_cursor(value);
-    return cursor_list(&out->c, &out->list) && out->list.count == t->n_asked;
+    return cursor_list(&out->c, &out->list) && out->list.count == n;
+}
+
+static bool enter_item(const struct tables_read *t, struct slice value, struct item_values *out)
+{
+    return enter_values(value, t->n_asked, out);
 }
 
 /* Small numbers come as a string. */
@@ -163,7 +182,7 @@ static struct slice next_term(struct item_values *v)
 static bool wants_base(const struct tables_read *t, const struct ets_table *table)
 {
     (void)t;
-    return !table->is_base_known;
+    return !table->is_base_known || table->is_another;
 }
 
 static bool ask_base(void *own, struct run_calls *calls)
@@ -192,6 +211,7 @@ static void take_base(void *own, const struct slice *values, size_t n)
         struct ets_table *table = t->asked[i];
         const struct slice name = next_term(&names);
         table->is_base_known = true;
+        table->is_another = false;
         table->is_spread = who_term_is(next_term(&spread), "true");
         if (who_atom_of(name).len > 0 && !who_term_is(name, "undefined"))
             table->name = slice_keep(&t->list.arena, name);
@@ -199,7 +219,34 @@ static void take_base(void *own, const struct slice *values, size_t n)
     }
 }
 
-/* ---- sizes */
+/* ---- sizes, and which table has a name now */
+
+static void add_sizes(struct tables_read *t, struct run_calls *calls)
+{
+    add_item(t, calls, "memory");
+    add_item(t, calls, "size");
+    t->n_named = add_info(t, calls, "id", true);
+}
+
+static bool is_same_ref(const struct etf_ref *a, const struct etf_ref *b)
+{
+    return a->n == b->n && a->creation == b->creation &&
+           memcmp(a->words, b->words, a->n * sizeof a->words[0]) == 0;
+}
+
+/* What is known of the one before is not of this one. */
+static void read_tid(struct ets_table *table, struct slice term)
+{
+    struct etf_ref tid = {0};
+    struct cursor c = values_cursor(term);
+    if (cursor_kind(&c) != ETF_KIND_REF || !cursor_ref(&c, &tid))
+        return;
+    if (table->tid.n > 0 && !is_same_ref(&table->tid, &tid)) {
+        table->is_another = true;
+        table->detail_ms = 0;
+    }
+    table->tid = tid;
+}
 
 /* Of a large node those that were never read, the largest, and the others in turn. */
 static bool wants_sizes(const struct tables_read *t, const struct ets_table *table)
@@ -215,23 +262,24 @@ static bool ask_sizes(void *own, struct run_calls *calls)
 {
     struct tables_read *t = own;
     const bool asks = choose_next(t, wants_sizes, TABLES_BATCH);
-    add_item(t, calls, "memory");
-    add_item(t, calls, "size");
+    add_sizes(t, calls);
     return asks;
 }
 
 static void take_sizes(void *own, const struct slice *values, size_t n)
 {
     struct tables_read *t = own;
-    struct item_values words, objects;
-    if (!values || n != 2 || !enter_item(t, values[0], &words) ||
-        !enter_item(t, values[1], &objects))
+    struct item_values words, objects, tids;
+    if (!values || n != 3 || !enter_item(t, values[0], &words) ||
+        !enter_item(t, values[1], &objects) || !enter_values(values[2], t->n_named, &tids))
         return;
     for (size_t i = 0; i < t->n_asked; i++) {
         t->asked[i]->words = next_number(&words);
         t->asked[i]->objects = next_number(&objects);
         t->asked[i]->read_ms = t->now_ms;
         t->asked[i]->is_base_known &= t->asked[i]->words >= 0; /* else it is gone */
+        if (has_own_name(t->asked[i]))
+            read_tid(t->asked[i], next_term(&tids));
     }
 }
 
@@ -255,8 +303,7 @@ static bool ask_spread(void *own, struct run_calls *calls)
     t->n_asked = n < t->spread_most ? n : t->spread_most;
     memcpy(t->asked, spread, t->n_asked * sizeof(struct ets_table *));
     free(spread);
-    add_item(t, calls, "memory");
-    add_item(t, calls, "size");
+    add_sizes(t, calls);
     calls->waits = (double)t->n_asked;
     return n > 0;
 }

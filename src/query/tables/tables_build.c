@@ -63,6 +63,22 @@ static void build_id(struct builder *b, struct slice id)
     buf_clear(&text);
 }
 
+/* That of one without a name is its id. */
+static void build_tid(struct builder *b, const struct tables_read *t, const struct ets_table *table)
+{
+    size_t len;
+    struct builder *ref = builder_new();
+    build_ref(ref, t->node.name, &table->tid);
+    const uint8_t *bytes = builder_bytes(ref, &len);
+    if (who_atom_of(table->id).len == 0)
+        build_id(b, table->id);
+    else if (table->tid.n > 0)
+        build_id(b, (struct slice){(const char *)bytes + 1, len - 1});
+    else
+        build_atom(b, "undefined");
+    builder_free(ref);
+}
+
 static void build_rest_id(struct builder *b, const struct ets_table *of)
 {
     struct buf text;
@@ -122,6 +138,10 @@ static void build_one(struct builder *b, const struct tables_read *t, const stru
     build_known(b, table->detail_ms > 0, table->fixed);
     values_build_number(b, table->key_position);
     values_build_pid(b, t->node.name, table->has_heir, &table->heir);
+    build_tid(b, t, table);
+    build_attribute(b, table->copies);
+    values_build_number(b, table->copies.len > 0 ? table->copy_nodes : -1);
+    values_build_number(b, table->copies.len > 0 ? table->active_nodes : -1);
 }
 
 static void build_rest(struct builder *b, const struct tables_read *t, const struct ets_table *of,
@@ -132,7 +152,7 @@ static void build_rest(struct builder *b, const struct tables_read *t, const str
     values_build_known(b, of->name);
     build_owner(b, t, of, who);
     build_sizes(b, t, sum);
-    for (size_t i = 0; i < 9; i++)
+    for (size_t i = 0; i < 13; i++)
         build_atom(b, "undefined");
 }
 

@@ -8,14 +8,14 @@
 #include "query/who/who_terms.h"
 
 #define TABLES_BATCH 1000
-#define TABLES_COLUMNS 17 /* of a row: as `tables_fields` of the model has them */
+#define TABLES_COLUMNS 21 /* of a row: as `tables_fields` of the model has them */
 
 struct tables_read {
     struct who_node node; /* whose pids owners have */
     struct ets_list list;
     struct ets_table **ranked; /* all of the list, while a question is out */
     struct ets_table **asked;  /* of the ask that is out, TABLES_BATCH at most */
-    size_t n_asked;
+    size_t n_asked, n_named;   /* of these, known by a name */
     /* Of a step that repeats: which of the ranked it asks for, the next of them, how many more. */
     bool (*part)(const struct tables_read *t, const struct ets_table *table);
     size_t at, budget;

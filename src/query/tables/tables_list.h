@@ -22,9 +22,13 @@ struct ets_table {
     struct etf_pid owner, heir;
     int64_t words, objects, key_position; /* -1: not known */
     uint64_t read_ms;                     /* when words and objects were; 0: never */
+    struct etf_ref tid;                   /* of one with a name; n 0: not known */
     uint64_t detail_ms;                   /* when what follows was; 0: never */
     struct slice type, protection, write; /* atoms of the program; empty: not known */
+    struct slice copies; /* of Mnesia's: an atom of the program; empty: not known, or not its */
+    int64_t copy_nodes, active_nodes;
     bool has_owner, has_heir, is_base_known, is_spread, compressed, read_concurrency, fixed;
+    bool is_another; /* than the one that had its name when it was looked at */
 };
 
 struct ets_list {

@@ -138,13 +138,16 @@ static const struct answer_row {
      "{undefined, <<>>, <<>>, 3, 100, 50, 0}], false}"},
     {"tables", ANSWER_TABLES,
      "{tables, 1000000000, [{<<\"#Ref<0.1.2.3>\">>, session_cache, <0.41.0>, shop_cart, shop, 1, "
-     "20, 4096, <<\"set\">>, <<\"public\">>, <<\"auto\">>, true, false, false, true, 1, <0.42.0>},"
+     "20, 4096, <<\"set\">>, <<\"public\">>, <<\"auto\">>, true, false, false, true, 1, <0.42.0>, "
+     "<<\"#Ref<0.1.2.3>\">>, "
+     "<<\"disc_copies\">>, 2, 1},"
      "{<<\"names\">>, names, undefined, undefined, undefined, 1, undefined, undefined, "
      "<<\"bag\">>, "
-     "<<\"private\">>, <<\"false\">>, false, true, true, false, 2, undefined},"
+     "<<\"private\">>, <<\"false\">>, false, true, true, false, 2, undefined, undefined, "
+     "undefined, undefined, undefined},"
      "{<<\"rest of <0.41.0>\">>, undefined, <0.41.0>, shop_cart, shop, 30, 600, {older, 9000, "
      "1500}, undefined, undefined, undefined, undefined, undefined, undefined, undefined, "
-     "undefined, undefined}], "
+     "undefined, undefined, undefined, undefined, undefined, undefined}], "
      "true}"},
     {"ports", ANSWER_PORTS,
      "{ports, 1000000000, [{<<\"#Port<0.6>\">>, <<\"port\">>, <<\"tcp\">>, undefined, <0.41.0>, "

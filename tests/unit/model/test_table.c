@@ -11,7 +11,8 @@
 /* A row of `tables`: its id, owner's name, objects and memory as terms. */
 #define ROW(id, owner, objects, memory)                                                            \
     "{<<\"" id "\">>, session, undefined, " owner ", undefined, 1, " objects ", " memory           \
-    ", <<\"set\">>, undefined, undefined, false, false, false, false, 1, undefined}"
+    ", <<\"set\">>, undefined, undefined, false, false, false, false, 1, undefined, "              \
+    "undefined, undefined, undefined, undefined}"
 
 static const struct table_detail *take(struct model *m, const char *mono, const char *rows)
 {
@@ -39,6 +40,31 @@ TEST(test_growth_is_of_the_same_table)
     assert_true(isnan(rows[1].memory_per_s)); /* read earlier than its moment */
     assert_true(isnan(rows[1].objects_per_s));
     assert_true(isnan(rows[2].objects_per_s)); /* new */
+    model_free(m);
+}
+
+#define NAMED(objects, tid)                                                                        \
+    "{<<\"a\">>, a, undefined, undefined, undefined, 1, " objects                                  \
+    ", 100, undefined, undefined, undefined, undefined, undefined, undefined, undefined, "         \
+    "undefined, undefined, " tid ", undefined, undefined, undefined}"
+
+/* One made again under its name. */
+TEST(test_growth_is_not_of_the_table_before)
+{
+    static const struct {
+        const char *row;
+        bool grows;
+    } next[] = {{NAMED("20", "<<\"#Ref<0.1.1.1>\">>"), true},
+                {NAMED("30", "<<\"#Ref<0.1.1.2>\">>"), false},
+                {NAMED("40", "<<\"#Ref<0.1.1.2>\">>"), true},
+                {NAMED("50", "undefined"), true}};
+    struct model *m = model_new();
+    take(m, "1", NAMED("10", "<<\"#Ref<0.1.1.1>\">>"));
+    for (size_t i = 0; i < ARRAY_LEN(next); i++) {
+        char mono[2] = {(char)('2' + i), '\0'};
+        const struct tables_row *row = take(m, mono, next[i].row)->rows;
+        assert_int_equal(!isnan(row->objects_per_s), next[i].grows);
+    }
     model_free(m);
 }
 

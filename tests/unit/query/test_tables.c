@@ -44,8 +44,8 @@ static const struct stepped_said first[] = {
     {COUNT, {"3", "8"}},
     {LIST, {"[a,b,c]"}},
     {BASE, {"[false,true,false]", "[a,other,c]", "[<0.1.0>,<0.2.0>,<0.1.0>]"}},
-    {SIZES, {"[300,500]", "[1,2]"}},
-    {SPREAD, {"[1000]", "[9]"}},
+    {SIZES, {"[300,500]", "[1,2]", "[undefined,undefined]"}},
+    {SPREAD, {"[1000]", "[9]", "[undefined]"}},
     WHAT,
 };
 
@@ -58,11 +58,12 @@ TEST(test_rows)
         read,
         "{tables,7000000,"
         "[{<<\"b\">>,other,<0.1.0>,undefined,undefined,1,9,8000,<<\"set\">>,<<\"public\">>,"
-        "<<\"true\">>,false,true,false,false,1,undefined},"
+        "<<\"true\">>,false,true,false,false,1,undefined,undefined,undefined,undefined,undefined},"
         "{<<\"c\">>,c,<0.2.0>,undefined,undefined,1,2,4000,<<\"bag\">>,<<\"private\">>,"
-        "<<\"false\">>,true,false,false,true,1,<0.9.0>},"
+        "<<\"false\">>,true,false,false,true,1,<0.9.0>,undefined,undefined,undefined,undefined},"
         "{<<\"a\">>,a,<0.1.0>,undefined,undefined,1,1,2400,<<\"ordered_set\">>,<<\"protected\">>,"
-        "<<\"auto\">>,false,false,true,false,2,undefined}],false}");
+        "<<\"auto\">>,false,false,true,false,2,undefined,undefined,undefined,undefined,undefined}],"
+        "false}");
     end_tables(read);
 }
 
@@ -71,7 +72,7 @@ TEST(test_second_look)
 {
     static const struct stepped_said second[] = {
         {COUNT, {"3", "8"}},
-        {SIZES, {"[400,300]", "\"ab\""}},
+        {SIZES, {"[400,300]", "\"ab\"", "[undefined,undefined]"}},
         {SPREAD, {NULL}},
     };
     void *read = start_tables();
