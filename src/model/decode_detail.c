@@ -273,7 +273,7 @@ static void decode_field(struct decoder *d, const struct field *f, char *row)
         decode_name(d, at);
     else if (f->form == FIELD_INT && f->type == COLUMN_BOOL)
         decode_known_bool(d, at);
-    else if (f->form == FIELD_INT)
+    else if (f->form == FIELD_INT || f->form == FIELD_MS)
         decode_int(d, at);
     else if (f->form == FIELD_BOOL)
         decode_bool(d, at);

@@ -48,5 +48,9 @@ void want_merge(struct want *into, const struct want *other)
         into->heaps = other->heaps > into->heaps ? other->heaps : into->heaps;
         into->heaps_running = into->heaps_running || other->heaps_running;
     }
+    if ((other->needs & NEED(ONE_TABLE)) && !(into->needs & NEED(ONE_TABLE)))
+        memcpy(into->table, other->table, sizeof into->table);
+    if ((other->needs & NEED(TABLE_KEYS)) && strcmp(into->table, other->table) == 0)
+        into->keys = other->keys;
     into->needs |= other->needs;
 }

@@ -58,6 +58,7 @@
 #define COLLECT_DEADLINE_MS 10000
 #define LIMIT_DETAIL_ITEMS 20000 /* elements of one list of an answer: links, frames … */
 #define LIMIT_TABLE_ROWS 4096                     /* of an answer that is one table */
+#define LIMIT_TABLE_KEYS 100 /* of an ETS table, read on request */
 #define LIMIT_STACK_FRAMES 50000                  /* distinct frames of weighted stacks … */
 #define LIMIT_STACK_TEXT_BYTES (32u * 1024 * 1024) /* … and their texts all together */
 #define LIMIT_STACK_NAME_BYTES 4096u /* one of them: an MFA has 2 KiB, a C++ symbol any length */

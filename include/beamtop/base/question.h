@@ -102,7 +102,11 @@ struct question_row {
     X(PORTS, ports, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,      \
       .what = "ports",                                                                             \
       .log = "listed ports and sockets, their counters and queues; addresses and states of "       \
-             "those shown")
+             "those shown")                                                                        \
+    X(ONE_TABLE, one_table, struct table_detail, .pace = PACE_APART, .what = "an ETS table",       \
+      .log = "ets:info of the ETS table shown; of one of Mnesia also its copies")                  \
+    X(TABLE_KEYS, table_keys, struct table_detail, .pace = PACE_APART, .once = true,               \
+      .log = "read the first keys of an ETS table on request; objects are not read")
 
 #define QUESTION_ANSWERS(X) QUESTION_DETAILS(X) QUESTION_LISTS(X)
 

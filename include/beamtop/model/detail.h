@@ -200,6 +200,21 @@ struct tables_row {
     double memory_age_s, memory_per_s, objects_per_s;
 };
 
+/* One ETS table; numbers unknown where there is none. */
+struct one_table_row {
+    struct slice id, name, tid, type, protection, owner_name, application, heir_name, fixer_name;
+    struct slice write, copies, copy_nodes, active_nodes, indexes; /* nodes: names */
+    struct etf_pid owner, heir, fixer;
+    bool exists, has_owner, has_heir, has_fixer;
+    int64_t read, is_spread, compressed, fixed; /* 0, 1 */
+    int64_t objects, memory_bytes, key_position, fixed_ms, fixers, words_per_object;
+    double memory_per_s, objects_per_s;
+};
+
+struct table_keys_row {
+    struct slice key;
+};
+
 /* A port, or a socket of the module `socket`. */
 struct ports_row {
     struct slice id, backend, kind, name; /* name: driver, command, node */

@@ -92,6 +92,8 @@ struct cli_options {
     const char *collect; /* a process that collects its garbage on request */
     const char *by;      /* an owner_by_key(), or a column of a table */
     const char *table_sort;
+    const char *table; /* one ETS table */
+    int64_t keys;      /* of it; 0: none */
     bool running, yes;
     bool remote, names, skid, only_erlang, lines, callers, check, stacks, all, wait;
     bool help, version;

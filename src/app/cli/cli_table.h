@@ -30,6 +30,7 @@ enum {
     FOR_SPANS = 1 << 20,    /* causal spans */
     FOR_STACKS = 1 << 21,   /* one process in time */
     FOR_TABLE = 1 << 23,    /* an answer that is one table */
+    FOR_ETS = 1 << 24,      /* one ETS table */
     FOR_CSV = 1 << 22,      /* no command names it: those that have the format take it */
 };
 

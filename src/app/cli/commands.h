@@ -12,6 +12,7 @@ int collect_run(const struct cli_options *o, const struct app_env *env); /* heap
 int command_heapsample(const struct cli_options *o, const struct app_env *env);
 /* The answer to one question: the sink kind of the command's name. */
 int command_table(const struct cli_options *o, const struct app_env *env);
+int command_tables(const struct cli_options *o, const struct app_env *env);
 int command_answer(const struct cli_options *o, const struct app_env *env);
 int command_msacc(const struct cli_options *o, const struct app_env *env);
 int command_process(const struct cli_options *o, const struct app_env *env);

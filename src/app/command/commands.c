@@ -23,7 +23,7 @@
 struct printing {
     struct sink *sink;
     const struct sink_kind *kind;
-    bool text;
+    int (*check)(const struct model *m, struct error *err); /* NULL: it is printed as it is */
 };
 
 struct columns {
@@ -45,6 +45,8 @@ static struct sink_options sink_options_of(const struct cli_options *o, const st
 static int print_tick(void *arg, const struct model *m, struct error *err)
 {
     struct printing *p = arg;
+    if (p->check && p->check(m, err) != 0)
+        return err->code;
     int rc = sink_put(p->sink, p->kind, m, err);
     if (rc != 0 && sink_write_errno(p->sink) == EPIPE)
         return ERR_CANCELLED; /* `| head` has seen enough */
@@ -52,11 +54,11 @@ static int print_tick(void *arg, const struct model *m, struct error *err)
 }
 
 /* What the commands have in common. */
-static int print_ticks_with(const struct cli_options *o, const struct app_env *env,
-                            const struct want *want, const struct sink_options *options, bool rates)
+static int print_kind(const struct cli_options *o, const struct app_env *env,
+                      const struct want *want, const struct sink_options *options, bool rates,
+                      struct printing p)
 {
-    struct printing p = {.kind = sink_kind_find(o->command),
-                         .sink = sink_open_file(stdout, options)};
+    p.sink = sink_open_file(stdout, options);
     const struct batch_job job = {
         .options = o,
         .env = env,
@@ -70,6 +72,13 @@ static int print_ticks_with(const struct cli_options *o, const struct app_env *e
     int code = batch_run(&job);
     sink_close(p.sink);
     return code;
+}
+
+static int print_ticks_with(const struct cli_options *o, const struct app_env *env,
+                            const struct want *want, const struct sink_options *options, bool rates)
+{
+    const struct printing p = {.kind = sink_kind_find(o->command)};
+    return print_kind(o, env, want, options, rates, p);
 }
 
 static int print_ticks(const struct cli_options *o, const struct app_env *env,
@@ -170,6 +179,38 @@ int command_table(const struct cli_options *o, const struct app_env *env)
     }
     options.most = o->top_given ? (size_t)o->top : 0;
     return print_ticks_with(o, env, &want, &options, true);
+}
+
+static int check_table(const struct model *m, struct error *err)
+{
+    const struct table_detail *t = model_one_table(m);
+    const struct one_table_row *row = t && t->n_rows > 0 ? t->rows : NULL;
+    if (!row || row->exists)
+        return 0;
+    return error_set(err, ERR_NOT_FOUND, "the node has no ETS table %.*s", (int)row->id.len,
+                     row->id.s);
+}
+
+int command_tables(const struct cli_options *o, const struct app_env *env)
+{
+    const bool keys = o->keys > 0;
+    struct want want = {.needs = keys ? NEED(TABLE_KEYS) : NEED(ONE_TABLE), .keys = (int)o->keys};
+    struct sink_options options = sink_options_of(o, env);
+    struct error err = {0};
+    if (!o->table && !keys)
+        return command_table(o, env);
+    if (!o->table)
+        (void)error_set(&err, ERR_USAGE, "--keys needs a table: add --table NAME");
+    else if (!*o->table || strlen(o->table) >= sizeof want.table)
+        (void)error_set(&err, ERR_USAGE, "--table: give a name, or #Ref<…> as `tables` prints it");
+    else if (o->by || o->table_sort || o->top_given)
+        (void)error_set(&err, ERR_USAGE, "--by, --sort and --top are of many tables");
+    if (err.code != ERR_NONE)
+        return tell_error(&err);
+    snprintf(want.table, sizeof want.table, "%s", o->table);
+    const struct printing p = {.kind = sink_kind_find(keys ? "table_keys" : "one_table"),
+                               .check = keys ? NULL : check_table};
+    return print_kind(o, env, &want, &options, !keys, p);
 }
 
 int command_heapsample(const struct cli_options *o, const struct app_env *env)

@@ -293,6 +293,28 @@ static struct builder *encode_tree(const struct want *want, const struct filter 
     return b;
 }
 
+static struct builder *encode_table(const struct want *want, const struct filter *filter,
+                                    const char *node)
+{
+    struct builder *b = builder_new();
+    (void)filter;
+    (void)node;
+    build_binary(b, want->table, strlen(want->table));
+    return b;
+}
+
+static struct builder *encode_keys(const struct want *want, const struct filter *filter,
+                                   const char *node)
+{
+    struct builder *b = builder_new();
+    (void)filter;
+    (void)node;
+    build_tuple(b, 2);
+    build_binary(b, want->table, strlen(want->table));
+    build_int(b, want->keys);
+    return b;
+}
+
 /* How an argument is made: by a function, or as a map with at most one number. Else it is []. */
 static const struct {
     struct builder *(*make)(const struct want *want, const struct filter *filter, const char *node);
@@ -304,6 +326,8 @@ static const struct {
     [QUESTION_PROCESS] = {.make = encode_process},
     [QUESTION_HEAPS] = {.make = encode_heaps},
     [QUESTION_TREE] = {.make = encode_tree},
+    [QUESTION_ONE_TABLE] = {.make = encode_table},
+    [QUESTION_TABLE_KEYS] = {.make = encode_keys},
     [QUESTION_APPS] = {.is_map = true},
     [QUESTION_ARMED] = {.is_map = true, .key = "most", .value = LIMIT_ARMED},
     [QUESTION_GROWTH] = {.is_map = true},

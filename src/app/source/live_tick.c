@@ -581,6 +581,8 @@ static bool wants_more(const struct want *now, const struct want *before)
     if ((now->needs & NEED(HEAPS)) &&
         (now->heaps > before->heaps || now->heaps_running != before->heaps_running))
         return true;
+    if ((now->needs & NEED(ONE_TABLE)) && strcmp(now->table, before->table) != 0)
+        return true;
     if (!(now->needs & NEED(PROCESS)))
         return false;
     return !process_ref_same(&now->process, &before->process);

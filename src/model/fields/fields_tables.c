@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tables of what a node has: ETS tables. */
+/* ETS tables: all of them, one of them, its keys. */
 #include "beamtop/model/fields.h"
 
 #define ROW struct tables_row
@@ -60,4 +60,68 @@ FIELD_TABLE(tables_fields, tables,
             "id name owner owner_name application tables objects memory_bytes type protection "
             "write_concurrency read_concurrency decentralized_counters compressed fixed "
             "key_position heir tid copies copy_nodes active_nodes");
+#undef ROW
+
+#define ROW struct one_table_row
+static const struct field one_table[] = {
+    FIELD("id", TEXT, id, "as it was asked for: a name, or a reference", .title = "TABLE",
+          .look = LOOK_ASIDE, .width = 22),
+    FIELD("exists", BOOL, exists, "whether the node has such a table"),
+    FIELD("name", TEXT, name, "the name that ets:new/2 was given", .look = LOOK_NAME, .width = 24),
+    FIELD("tid", TEXT, tid, "its table identifier: one made again under its name has another",
+          .look = LOOK_ASIDE, .tells_apart = true),
+    FIELD("type", TEXT, type, "set, ordered_set, bag or duplicate_bag", .width = 11),
+    FIELD("protection", TEXT, protection, "public, protected or private", .title = "ACCESS",
+          .width = 9),
+    FIELD("owner", PID, owner, "the process that owns it", .known = offsetof(ROW, has_owner),
+          .look = LOOK_PID, .width = 12),
+    FIELD("owner_name", TEXT, owner_name, "its registered name, its label, or its initial call",
+          .title = "OWNER", .look = LOOK_NAME, .width = 24),
+    FIELD("application", TEXT, application, "of its owner", .look = LOOK_ASIDE, .width = 14),
+    FIELD("heir", PID, heir, "who gets it when its owner ends", .known = offsetof(ROW, has_heir),
+          .look = LOOK_PID, .width = 12),
+    FIELD("heir_name", TEXT, heir_name, "as owner_name"),
+    FIELD("memory_bytes", BYTES, memory_bytes, "its memory, with its objects", .title = "MEMORY",
+          .width = 9),
+    FIELD("memory_bytes_per_s", BYTE_RATE, memory_per_s, "growth per second", .title = "MEM/s",
+          .look = LOOK_CHANGE, .width = 10, .rate_of = "memory_bytes"),
+    FIELD("objects", COUNT, objects, "objects in it", .width = 9),
+    FIELD("objects_per_s", RATE, objects_per_s, "growth per second", .title = "OBJ/s",
+          .look = LOOK_CHANGE, .width = 9, .rate_of = "objects"),
+    FIELD("words_per_object", COUNT, words_per_object,
+          "words of its memory for each object: a mean, with the table itself"),
+    FIELD("write_concurrency", TEXT, write, "true, false or auto"),
+    FIELD("read_concurrency", BOOL, read, "whether it is set"),
+    FIELD("decentralized_counters", BOOL, is_spread,
+          "whether its size and memory are counted by each scheduler"),
+    FIELD("compressed", BOOL, compressed, "whether its objects are compressed"),
+    FIELD("key_position", COUNT, key_position, "of its keys, from 1"),
+    FIELD("fixed", BOOL, fixed,
+          "whether a process has fixed it: what is deleted stays until it is released"),
+    FIELD_AS(FIELD_MS, "fixed_ms", COUNT, fixed_ms, "since it was fixed first"),
+    FIELD("fixers", COUNT, fixers, "processes that have fixed it"),
+    FIELD("fixer", PID, fixer, "one of these", .known = offsetof(ROW, has_fixer), .look = LOOK_PID,
+          .width = 12),
+    FIELD("fixer_name", TEXT, fixer_name, "as owner_name"),
+    FIELD("copies", TEXT, copies,
+          "of a table of Mnesia: ram_copies, disc_copies or disc_only_copies, here"),
+    FIELD("copy_nodes", TEXT, copy_nodes, "nodes that have a copy of it"),
+    FIELD("active_nodes", TEXT, active_nodes, "nodes whose copy is loaded and in use"),
+    FIELD("indexes", TEXT, indexes, "Mnesia's indexes of it, and their tables"),
+};
+FIELD_TABLE(one_table_fields, one_table,
+            "name type protection owner_name memory_bytes memory_bytes_per_s objects "
+            "objects_per_s words_per_object fixed id",
+            "id exists name tid type protection owner owner_name application heir heir_name "
+            "memory_bytes objects write_concurrency read_concurrency decentralized_counters "
+            "compressed key_position fixed fixed_ms fixers fixer fixer_name copies copy_nodes "
+            "active_nodes indexes words_per_object");
+#undef ROW
+
+#define ROW struct table_keys_row
+static const struct field table_keys[] = {
+    FIELD("key", TEXT, key, "a key of the table, as Erlang writes it, up to 300 bytes", .width = 60,
+          .grows = true),
+};
+FIELD_TABLE(table_keys_fields, table_keys, NULL, NULL);
 #undef ROW
