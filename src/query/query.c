@@ -325,7 +325,7 @@ bool query_is_own(const struct query *q, const struct etf_pid *pid)
 /* Those that are one run each. */
 static const struct stepped *const stepped[] = {
     &facts_question, &tables_question,    &allocators_question, &late_question,
-    &ports_question, &one_table_question, &table_keys_question};
+    &ports_question, &one_table_question, &table_keys_question, &mnesia_question};
 
 /* ---- native answers */
 

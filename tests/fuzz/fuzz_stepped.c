@@ -12,12 +12,14 @@
 #include "query/native/values.h"
 #include "query/ports/ports.h"
 #include "query/tables/tables.h"
+#include "query/tables/tables_one.h"
 
 #define VALUES_KEPT 64
 #define TIMES 4 /* that a step is asked again */
 
 static const struct stepped *const kinds[] = {
-    &facts_question, &tables_question, &allocators_question, &late_question, &ports_question};
+    &facts_question, &tables_question,    &allocators_question, &late_question,
+    &ports_question, &one_table_question, &table_keys_question, &mnesia_question};
 
 struct said {
     struct slice values[VALUES_KEPT];

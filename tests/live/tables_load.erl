@@ -3,6 +3,7 @@
 %% each is deleted when it is done:
 %%   numbers  `sizes` is written: what this node says of tables_large and tables_fixed, as JSON
 %%   grow     100 objects more are in tables_large
+%% Where there is Mnesia, it runs, one process holds a lock and another waits for it.
 %%   again    tables_again is deleted and made again, with 1,000 objects
 %%   many     tables_cache makes 3,000 tables of one name, with an object each
 %%   audit    `left` is written, by audit.erl
@@ -17,9 +18,38 @@ start(Dir, _Code) ->
 begin_load(Dir) ->
     [spawn(?MODULE, own, [self(), Name]) || Name <- [tables_owner, tables_cache]],
     [receive {ready, Name} -> ok end || Name <- [tables_owner, tables_cache]],
+    {ok, _} = dets:open_file(tables_dets, [{file, filename:join(Dir, "dets")}]),
+    {ok, _} = disk_log:open([{name, tables_log}, {file, filename:join(Dir, "log")}]),
+    start_mnesia(filename:join(Dir, "mnesia"), code:which(mnesia)),
     Baseline = processes(),
     ok = file:write_file(filename:join(Dir, "pid"), pid_to_list(self())),
     loop(Dir, Baseline, 10001).
+
+start_mnesia(_Dir, non_existing) ->
+    ok;
+start_mnesia(Dir, _) ->
+    ok = application:set_env(mnesia, dir, Dir),
+    ok = mnesia:create_schema([node()]),
+    ok = mnesia:start(),
+    {atomic, ok} = mnesia:create_table(tables_people, [{disc_copies, [node()]}, {index, [b]},
+                                                       {attributes, [a, b, c]}]),
+    {atomic, ok} = mnesia:create_table(tables_archive, [{disc_only_copies, [node()]}]),
+    Self = self(),
+    Hold = fun(Name) ->
+                   Lock = fun() -> mnesia:write_lock_table(tables_people), Self ! Name,
+                                   receive never -> ok end end,
+                   spawn(fun() -> mnesia:transaction(Lock) end)
+           end,
+    Hold(first),
+    receive first -> ok end,
+    Hold(second),
+    wait_for_lock().
+
+wait_for_lock() ->
+    case ets:info(mnesia_lock_queue, size) of
+        0 -> receive after 20 -> wait_for_lock() end;
+        _ -> ok
+    end.
 
 own(To, tables_owner) ->
     register(tables_owner, self()),
@@ -33,6 +63,9 @@ own(To, tables_owner) ->
     %% its counters are the schedulers'
     Spread = ets:new(tables_spread, [ordered_set, public, {write_concurrency, true}]),
     [ets:insert(Spread, {I, I}) || I <- lists:seq(1, 500)],
+    ets:new(tables_private, [named_table, private]),
+    Keys = ets:new(tables_keys, [named_table]),
+    [ets:insert(Keys, {{user, I}, lists:seq(1, 100)}) || I <- lists:seq(1, 37)],
     make_again(0),
     To ! {ready, tables_owner},
     serve_again();

@@ -56,6 +56,7 @@ struct scene {
 #define STEP_BETWEEN ((enum action)1010)
 #define STEP_MAILBOX_REFUSED ((enum action)1012)
 #define STEP_PROCESS_IS_LARGE ((enum action)1013)
+#define STEP_CONFIRM ((enum action)1014) /* what was asked before is agreed to */
 /* clang-format on */
 
 #define ALL_SIZES(name, ...)                                                                       \
@@ -115,6 +116,13 @@ static const struct scene scenes[] = {
     ALL_SIZES("tables", .view = "tables", .steps = {{STEP_TICK, ""}}),
     {.name = "tables-by-owner", .view = "tables", .rows = 24, .columns = 120,
      .steps = {{ACTION_BY, "owner_name"}, {STEP_TICK, ""}, {ACTION_ENTER, ""}}},
+    ALL_SIZES("table", .view = "tables",
+              .steps = {{ACTION_ENTER, ""}, {STEP_TICK, ""}, {STEP_TICK, ""}, {STEP_TICK, ""}}),
+    {.name = "table-keys", .view = "tables", .rows = 40, .columns = 100,
+     .steps = {{ACTION_ENTER, ""}, {STEP_TICK, ""}, {ACTION_KEYS, ""}, {STEP_CONFIRM, "keys"},
+               {STEP_TICK, ""}}},
+    {.name = "tables-mnesia", .view = "tables", .world = WORLD_SMALL, .rows = 24, .columns = 120,
+     .steps = {{STEP_TICK, ""}}},
     ALL_SIZES("tree", .view = "tree", .steps = {{ACTION_DOWN, ""}}),
     ALL_SIZES("armed", .view = "armed"),
     ALL_SIZES("log", .view = "log"),
@@ -620,6 +628,10 @@ static void do_step(struct screen *s, struct model *m, const struct scene *scene
         break;
     case 1007:
         screen_set_recording(s, &recordings[*arg - '0']);
+        break;
+    case 1014:
+        if (screen_confirm(s, m, (enum action)action_find(arg, strlen(arg)), &err) != 1)
+            fail_msg("%s: step %d: %s", scene->name, step, err.text);
         break;
     case 1010:
         between(s, m, scene->world);

@@ -489,6 +489,43 @@ static void give_tables(struct model *m, int tick)
     give(m, QUESTION_TABLES, &t);
 }
 
+static void give_one_table(struct model *m, const struct want *want, int tick)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_printf(&t,
+               "{one_table,%" PRId64 ",[{<<\"%s\">>,true,sessions,<<\"#Ref<0.1.2.9>\">>,"
+               "<<\"set\">>,<<\"public\">>,<0.41.0>,rabbit_cache,rabbit,<0.42.0>,'小売',%d,%d,"
+               "<<\"auto\">>,true,true,false,1,true,62500,3,<0.44.0>,{shop,init,1},"
+               "<<\"disc_copies\">>,<<\"shop@a shop@b\">>,<<\"shop@a\">>,<<\"{index,set,[]}\">>,"
+               "304}],false}",
+               (1000 + tick) * SECOND, want->table, 97517568 + 600000 * tick * tick,
+               40000 + 700 * tick);
+    give(m, QUESTION_ONE_TABLE, &t);
+}
+
+static void give_keys(struct model *m, int tick)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_printf(&t,
+               "{table_keys,%" PRId64 ",[{<<\"{user,7}\">>},{<<\"<<\\\"a key\\\">>\">>},"
+               "{<<\"\x1b[31m\n会話\"/utf8>>}],true}",
+               (1000 + tick) * SECOND);
+    give(m, QUESTION_TABLE_KEYS, &t);
+}
+
+static void give_mnesia(struct model *m, int tick)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_printf(&t,
+               "{mnesia,%" PRId64 ",[{<<\"4.21.3\">>,running,2,3,<<\"shop@c\">>,12,3,15,%d,4,2,"
+               "900,100}],false}",
+               (1000 + tick) * SECOND, 5000 + 90 * tick);
+    give(m, QUESTION_MNESIA, &t);
+}
+
 #define WAITS_FOR(pid, name, call, target, caller, reductions)                                     \
     "{" pid "," name ",undefined," call ",call," target ",1,{gen,do_call,4}," caller               \
     ",waiting,2," reductions ",true,false},"
@@ -723,6 +760,12 @@ void world_answer(struct model *m, enum world world, const struct want *want, in
         give_ports(m, tick);
     if (want->needs & NEED(TABLES))
         give_tables(m, tick);
+    if (want->needs & NEED(ONE_TABLE))
+        give_one_table(m, want, tick);
+    if (want->needs & NEED(TABLE_KEYS))
+        give_keys(m, tick);
+    if (want->needs & NEED(MNESIA) && world == WORLD_SMALL)
+        give_mnesia(m, tick);
     if (want->needs & NEED(WAITS))
         give_waits(m, tick);
     if (want->needs & NEED(HEAPS))

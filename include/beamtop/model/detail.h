@@ -211,6 +211,14 @@ struct one_table_row {
     double memory_per_s, objects_per_s;
 };
 
+/* Mnesia, where it runs. */
+struct mnesia_row {
+    struct slice version, status, down_nodes;
+    int64_t running_nodes, schema_nodes, held_locks, waiting_locks, transaction_locks;
+    int64_t commits, failures, restarts, log_writes, log_writes_left;
+    double commits_per_s, failures_per_s, restarts_per_s, log_writes_per_s;
+};
+
 struct table_keys_row {
     struct slice key;
 };

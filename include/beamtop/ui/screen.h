@@ -34,6 +34,7 @@ enum screen_request_kind {
     REQUEST_CHOICE,         /* a text of screen_choose() was chosen: screen_chosen() */
     REQUEST_ACT,            /* carry out `action`, another owner's */
     REQUEST_STOP_RECORDING, /* the user has not confirmed it yet */
+    REQUEST_CONFIRM,        /* ask `text`; after a yes screen_confirm() with `action` */
     REQUEST_UNFILTER,       /* clear the filter */
 };
 struct screen_request {
@@ -56,6 +57,9 @@ struct screen_node {
 struct screen_choice {
     const char *title, *text;
 };
+
+/* The user has said yes to REQUEST_CONFIRM. Errors as of screen_act(). */
+int screen_confirm(struct screen *s, const struct model *m, enum action action, struct error *err);
 
 struct screen *screen_new(const char *view,
                           struct error *err); /* NULL: no such view; err lists them */

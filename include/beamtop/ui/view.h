@@ -138,6 +138,9 @@ struct view_act {
     enum action action;
     bool folds; /* lines below the cursor come or go: the node need not be asked for more */
     int (*run)(void *state, const struct view_call *call); /* 0, else a negative enum err */
+    /* What the user is asked first, with the price (y/n): run() is called after a yes. False: run()
+       says why there is nothing to ask. NULL: it costs nothing worth asking. */
+    bool (*asks)(const void *state, char *text, size_t size);
 };
 
 /* A key worth knowing, on the bottom row. */

@@ -204,6 +204,8 @@ const struct cli_option cli_option_table[] = {
      "rows to print (all)"},
     {"table", 0, FOR_ETS, TYPE_TEXT, AT(table), 0, 0, 0, "NAME|REF",
      "only this table: all about it but its objects"},
+    {"mnesia", 0, FOR_ETS, TYPE_FLAG, AT(mnesia), 0, 0, 0, NULL,
+     "Mnesia instead: its nodes, locks, transactions and log"},
     {"keys", 0, FOR_ETS, TYPE_INTEGER, AT(keys), 0, 1, LIMIT_TABLE_KEYS, "N",
      "with --table: its first keys instead, 1 to 100; objects are never read"},
     {"stacks", 0, FOR_BLAME, TYPE_FLAG, AT(stacks), 0, 0, 0, NULL,

@@ -181,6 +181,22 @@ int command_table(const struct cli_options *o, const struct app_env *env)
     return print_ticks_with(o, env, &want, &options, true);
 }
 
+static int check_mnesia(const struct model *m, struct error *err)
+{
+    const struct table_detail *t = model_mnesia(m);
+    if (!t || t->n_rows > 0 || t->partial)
+        return 0;
+    return error_set(err, ERR_NOT_FOUND, "Mnesia does not run on the node");
+}
+
+static int show_mnesia(const struct cli_options *o, const struct app_env *env)
+{
+    const struct want want = {.needs = NEED(MNESIA)};
+    const struct sink_options options = sink_options_of(o, env);
+    const struct printing p = {.kind = sink_kind_find("mnesia"), .check = check_mnesia};
+    return print_kind(o, env, &want, &options, true, p);
+}
+
 static int check_table(const struct model *m, struct error *err)
 {
     const struct table_detail *t = model_one_table(m);
@@ -198,7 +214,7 @@ int command_tables(const struct cli_options *o, const struct app_env *env)
     struct sink_options options = sink_options_of(o, env);
     struct error err = {0};
     if (!o->table && !keys)
-        return command_table(o, env);
+        return o->mnesia ? show_mnesia(o, env) : command_table(o, env);
     if (!o->table)
         (void)error_set(&err, ERR_USAGE, "--keys needs a table: add --table NAME");
     else if (!*o->table || strlen(o->table) >= sizeof want.table)

@@ -245,6 +245,14 @@ static void ask_for_copy(void *own)
     tui_ask(t, text, copy_answered, t);
 }
 
+static void confirmed(void *arg, bool yes)
+{
+    struct tui *t = arg;
+    struct error err = {0};
+    if (yes && screen_confirm(t->screen, t->model, t->confirming, &err) < 0)
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+}
+
 static void take_requests(struct tui *t)
 {
     struct screen_request r;
@@ -272,6 +280,10 @@ static void take_requests(struct tui *t)
             break;
         case REQUEST_STOP_RECORDING:
             tui_record_ask_to_stop(t->own[OWNER_RECORD]);
+            break;
+        case REQUEST_CONFIRM:
+            t->confirming = r.action;
+            tui_ask(t, r.text, confirmed, t);
             break;
         case REQUEST_UNFILTER:
             rc = tui_set_filter(t, "", NULL, &err);

@@ -93,6 +93,7 @@ struct tui {
     const struct tui_owner *const *owners; /* TUI_OWNERS of them */
     void *own[TUI_OWNERS];
     uint32_t life;              /* creation of the node that is shown; 0: none was connected yet */
+    enum action confirming;     /* what the user is asked to agree to */
     struct screen_request copy; /* of a mailbox or state: what was asked for last */
     uint64_t copy_round;        /* of the answer before it */
     bool copy_waits;            /* for its answer */

@@ -226,6 +226,17 @@ void tui_trace_function(struct tui *t, struct buf *out)
     }
 }
 
+/* Who writes to it: what has no name is known by its owner only. */
+static void put_table_pattern(struct buf *out, const struct view_link *table)
+{
+    const bool is_named = *table->name && *table->name != '#';
+    struct buf pattern;
+    buf_init(&pattern, 0);
+    buf_printf(&pattern, "ets:insert(%s, _) -> caller", is_named ? table->name : "_");
+    put_whole_pattern(out, buf_cstr(&pattern), is_named ? NULL : &table->pid);
+    buf_clear(&pattern);
+}
+
 void tui_trace_row(struct tui_trace *tr, const char *unused)
 {
     (void)unused;
@@ -242,7 +253,7 @@ void tui_trace_row(struct tui_trace *tr, const char *unused)
     else if (link.kind == TARGET_FUNCTION || (of_span && *link.name))
         put_whole_pattern(&text, link.name, link.kind == TARGET_FUNCTION ? &link.pid : NULL);
     else if (link.kind == TARGET_TABLE)
-        put_whole_pattern(&text, link.name, strstr(link.name, "insert(_,") ? &link.pid : NULL);
+        put_table_pattern(&text, &link);
     else if (link.kind == TARGET_PROCESS || (of_span && has_pid(&link.pid)))
         choose_of_process(tr, &link.pid);
     else

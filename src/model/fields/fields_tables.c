@@ -30,7 +30,9 @@ static const struct field tables[] = {
     FIELD("owner_name", TEXT, owner_name, "its registered name, its label, or its initial call",
           .title = "OWNER", .look = LOOK_NAME, .width = 24, .grows = true),
     FIELD("application", TEXT, application, "of its owner", .look = LOOK_ASIDE, .width = 14),
-    FIELD("type", TEXT, type, "set, ordered_set, bag or duplicate_bag", .width = 11),
+    FIELD("type", TEXT, type,
+          "set, ordered_set, bag or duplicate_bag; dets, disk_log: a file, its sizes are unknown",
+          .width = 11),
     FIELD("protection", TEXT, protection, "public, protected or private", .title = "ACCESS",
           .width = 9),
     FIELD("write_concurrency", TEXT, write, "true, false or auto", .title = "WRITE", .width = 5),
@@ -124,4 +126,41 @@ static const struct field table_keys[] = {
           .grows = true),
 };
 FIELD_TABLE(table_keys_fields, table_keys, NULL, NULL);
+#undef ROW
+
+#define ROW struct mnesia_row
+static const struct field mnesia[] = {
+    FIELD("version", TEXT, version, "of Mnesia", .width = 8),
+    FIELD("status", TEXT, status, "running, starting, stopping"),
+    FIELD("running_nodes", COUNT, running_nodes, "nodes that it runs on, as this one sees it",
+          .title = "RUNS ON"),
+    FIELD("schema_nodes", COUNT, schema_nodes, "nodes of its schema", .title = "OF NODES"),
+    FIELD("down_nodes", TEXT, down_nodes,
+          "nodes of its schema on which it does not run: stopped, or cut off", .title = "DOWN"),
+    FIELD("held_locks", COUNT, held_locks, "locks that transactions hold", .title = "LOCKS"),
+    FIELD("waiting_locks", COUNT, waiting_locks, "locks that transactions wait for",
+          .title = "WAITING"),
+    FIELD("transaction_locks", COUNT, transaction_locks,
+          "locks and requests as transactions have them", .title = "OF TRANSACTIONS"),
+    FIELD("commits", COUNT, commits, "transactions committed since its start"),
+    FIELD("commits_per_s", RATE, commits_per_s, "commits per second", .title = "COMMIT/s",
+          .rate_of = "commits"),
+    FIELD("failures", COUNT, failures, "transactions that failed or were aborted"),
+    FIELD("failures_per_s", RATE, failures_per_s, "failures per second", .title = "FAIL/s",
+          .rate_of = "failures"),
+    FIELD("restarts", COUNT, restarts,
+          "transactions that began again, since a lock was not to be had"),
+    FIELD("restarts_per_s", RATE, restarts_per_s, "restarts per second", .title = "RESTART/s",
+          .rate_of = "restarts"),
+    FIELD("log_writes", COUNT, log_writes, "writes to its log"),
+    FIELD("log_writes_per_s", RATE, log_writes_per_s, "writes per second", .title = "LOG/s",
+          .rate_of = "log_writes"),
+    FIELD("log_writes_left", COUNT, log_writes_left, "writes until it dumps its log",
+          .title = "TO DUMP"),
+};
+FIELD_TABLE(mnesia_fields, mnesia,
+            "version status running_nodes schema_nodes held_locks waiting_locks commits_per_s "
+            "failures_per_s restarts_per_s log_writes_per_s log_writes_left down_nodes",
+            "version status running_nodes schema_nodes down_nodes held_locks waiting_locks "
+            "transaction_locks commits failures restarts log_writes log_writes_left");
 #undef ROW

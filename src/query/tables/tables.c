@@ -14,7 +14,6 @@
 #include "tables_internal.h"
 
 #define LIST_EVERY_MS 30000 /* where their number has not changed */
-#define DETAIL_EVERY_MS 30000
 #define LIST_MS 1000
 #define SPREAD_MS 1000
 #define LIST_WORDS (UINT64_C(8) << 20) /* of heap: LISTED_MOST references, and their copies */
@@ -94,10 +93,7 @@ static void take_ids(void *own, const struct slice *values, size_t n)
 
 /* ---- parts of the list */
 
-typedef bool wants_fn(const struct tables_read *t, const struct ets_table *table);
-
-/* The next of the ranked that want it, `most` in one ask. */
-static bool choose_next(struct tables_read *t, wants_fn *wants, size_t most)
+bool tables_choose(struct tables_read *t, wants_fn *wants, size_t most)
 {
     if (t->part != wants) {
         t->part = wants;
@@ -188,7 +184,7 @@ static bool wants_base(const struct tables_read *t, const struct ets_table *tabl
 static bool ask_base(void *own, struct run_calls *calls)
 {
     struct tables_read *t = own;
-    const bool asks = choose_next(t, wants_base, TABLES_BATCH);
+    const bool asks = tables_choose(t, wants_base, TABLES_BATCH);
     add_item(t, calls, "decentralized_counters");
     add_item(t, calls, "name");
     add_item(t, calls, "owner");
@@ -261,7 +257,7 @@ static bool wants_sizes(const struct tables_read *t, const struct ets_table *tab
 static bool ask_sizes(void *own, struct run_calls *calls)
 {
     struct tables_read *t = own;
-    const bool asks = choose_next(t, wants_sizes, TABLES_BATCH);
+    const bool asks = tables_choose(t, wants_sizes, TABLES_BATCH);
     add_sizes(t, calls);
     return asks;
 }
@@ -323,7 +319,7 @@ static void take_spread(void *own, const struct slice *values, size_t n)
 static bool wants_detail(const struct tables_read *t, const struct ets_table *table)
 {
     return t->at < TABLES_ROWS && table->is_base_known &&
-           (table->detail_ms == 0 || t->now_ms - table->detail_ms >= DETAIL_EVERY_MS);
+           (table->detail_ms == 0 || t->now_ms - table->detail_ms >= TABLES_DETAIL_MS);
 }
 
 enum detail {
@@ -356,7 +352,7 @@ static const char *const detail_items[DETAILS] = {
 static bool ask_details(void *own, struct run_calls *calls)
 {
     struct tables_read *t = own;
-    const bool asks = choose_next(t, wants_detail, TABLES_BATCH / 4);
+    const bool asks = tables_choose(t, wants_detail, TABLES_BATCH / 4);
     for (size_t i = 0; i < DETAILS; i++)
         add_item(t, calls, detail_items[i]);
     return asks;
@@ -413,12 +409,17 @@ static const struct run_step steps[] = {
     {ask_sizes, take_sizes, 0, true},
     {ask_spread, take_spread, SPREAD_MS, false},
     {ask_details, take_details, 0, true},
+    {tables_ask_keepers, tables_take_keepers, 0, false},
+    {tables_ask_files, tables_take_files, 0, false},
+    {tables_ask_mnesia, tables_take_mnesia, 0, false},
+    {tables_ask_copies, tables_take_copies, 0, true},
 };
 
 static void init_tables(void *read)
 {
     struct tables_read *t = read;
     arena_init(&t->list.arena);
+    arena_init(&t->kept);
     t->asked = alloc_zero(TABLES_BATCH, sizeof(struct ets_table *));
     t->spread_most = SPREAD_MOST;
 }
@@ -433,6 +434,16 @@ static void begin_tables(void *read, const struct stepped_now *now)
     t->turn = t->list.n > 0 ? (t->turn + AGAIN_MOST) % t->list.n : 0;
 }
 
+static size_t add_pid(struct etf_pid *out, size_t n, const struct etf_pid *pid)
+{
+    size_t k = 0;
+    while (k < n && scan_compare_pids(&out[k], pid) != 0)
+        k++;
+    if (k == n && n < WHO_MOST)
+        out[n++] = *pid;
+    return n;
+}
+
 /* Owners of those that have rows. */
 static size_t find_owners(void *read, struct etf_pid *out)
 {
@@ -441,12 +452,12 @@ static size_t find_owners(void *read, struct etf_pid *out)
     rank_tables(t);
     for (size_t i = 0; i < t->list.n && i < TABLES_ROWS; i++) {
         const struct ets_table *table = t->ranked[i];
-        size_t k = 0;
-        while (k < n && scan_compare_pids(&out[k], &table->owner) != 0)
-            k++;
-        if (table->has_owner && k == n && n < WHO_MOST)
-            out[n++] = table->owner;
+        if (table->has_owner)
+            n = add_pid(out, n, &table->owner);
     }
+    for (size_t i = 0; i < t->n_files; i++)
+        if (t->files[i].has_pid)
+            n = add_pid(out, n, &t->files[i].pid);
     return n;
 }
 
@@ -454,6 +465,7 @@ static void clear_tables(void *read)
 {
     struct tables_read *t = read;
     ets_list_clear(&t->list);
+    arena_clear(&t->kept);
     free(t->ranked);
     free(t->asked);
 }

@@ -156,6 +156,22 @@ static void build_rest(struct builder *b, const struct tables_read *t, const str
         build_atom(b, "undefined");
 }
 
+/* A dets table or a disk log: sizes are known to its process only. */
+static void build_file(struct builder *b, const struct tables_read *t,
+                       const struct kept_table *file, const struct stepped_who *who)
+{
+    const struct ets_table of = {.has_owner = file->has_pid, .owner = file->pid};
+    build_tuple(b, TABLES_COLUMNS);
+    build_id(b, file->name);
+    values_build_known(b, who_atom_of(file->name).len > 0 ? file->name : (struct slice){0});
+    build_owner(b, t, &of, who);
+    for (size_t i = 0; i < 3; i++)
+        build_atom(b, "undefined");
+    build_attribute(b, slice_of(file->type));
+    for (size_t i = 0; i < 12; i++)
+        build_atom(b, "undefined");
+}
+
 /* ---- the rest, by owner and name */
 
 static int compare_kin(const void *a, const void *b)
@@ -212,14 +228,16 @@ void tables_build(struct builder *b, void *read, int64_t mono_ns, const struct s
     const size_t n = keep_known(t, &partial), ones = n < TABLES_ROWS ? n : TABLES_ROWS;
     struct ets_table **rest = t->ranked + ones;
     qsort(rest, n - ones, sizeof(struct ets_table *), compare_kin);
-    const size_t kin = count_kin(rest, n - ones), most = LIMIT_TABLE_ROWS - ones;
+    const size_t kin = count_kin(rest, n - ones), most = LIMIT_TABLE_ROWS - ones - t->n_files;
     build_tuple(b, 4);
     build_atom(b, "tables");
     build_int(b, mono_ns);
-    build_list(b, ones + (kin < most ? kin : most));
+    build_list(b, ones + (kin < most ? kin : most) + t->n_files);
     for (size_t i = 0; i < ones; i++)
         build_one(b, t, t->ranked[i], who);
     build_rests(b, t, rest, n - ones, who, most);
+    for (size_t i = 0; i < t->n_files; i++)
+        build_file(b, t, &t->files[i], who);
     build_nil(b);
-    build_bool(b, partial || kin > most);
+    build_bool(b, partial || kin > most || t->files_left_out);
 }

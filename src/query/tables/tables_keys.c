@@ -21,7 +21,7 @@ struct keys_read {
     struct arena arena; /* keys of this question */
     struct slice keys[LIMIT_TABLE_KEYS];
     size_t n, most, ahead;
-    bool exists, is_private, is_done, partial;
+    bool exists, is_private, is_fixed, is_done, partial;
 };
 
 static bool ask_id(void *own, struct run_calls *calls)
@@ -43,14 +43,23 @@ static bool ask_protection(void *own, struct run_calls *calls)
     if (k->id.term.len == 0)
         return false;
     table_add_info(&k->id, calls, "protection");
+    table_add_info(&k->id, calls, "type");
+    table_add_info(&k->id, calls, "fixed");
     return true;
 }
 
 static void take_protection(void *own, const struct slice *values, size_t n)
 {
     struct keys_read *k = own;
-    k->exists = values && n == 1 && !who_term_is(values[0], "undefined");
-    k->is_private = k->exists && who_term_is(values[0], "private");
+    k->exists = values && n == 3 && !who_term_is(values[0], "undefined");
+    if (!k->exists)
+        return;
+    k->is_private = who_term_is(values[0], "private");
+    /* While it is fixed, next/2 passes all that was deleted, without a yield. */
+    k->is_fixed = who_term_is(values[2], "true") && !who_term_is(values[1], "ordered_set");
+    k->ahead = who_term_is(values[1], "set") || who_term_is(values[1], "ordered_set")
+                   ? AHEAD_MOST
+                   : 1; /* of a bag it passes all objects of a key */
 }
 
 static bool ask_first(void *own, struct run_calls *calls)
@@ -61,7 +70,7 @@ static bool ask_first(void *own, struct run_calls *calls)
     build_raw(b, k->id.term.data, k->id.term.len);
     build_nil(b);
     run_add(calls, "ets", "first", b);
-    return k->exists && !k->is_private;
+    return k->exists && !k->is_private && !k->is_fixed;
 }
 
 static void keep_key(struct keys_read *k, struct slice key)
@@ -191,7 +200,7 @@ static void begin_keys(void *read, const struct stepped_now *now)
     arena_reset(&k->arena);
     k->n = 0;
     k->ahead = AHEAD_MOST;
-    k->exists = k->is_private = k->is_done = k->partial = false;
+    k->exists = k->is_private = k->is_fixed = k->is_done = k->partial = false;
 }
 
 static bool refuse_keys(void *read, struct error *err)
@@ -203,7 +212,12 @@ static bool refuse_keys(void *read, struct error *err)
         (void)error_set(err, ERR_REFUSED,
                         "the ETS table %s is private: the node lets only its owner read it",
                         k->id.text);
-    return !k->exists || k->is_private;
+    else if (k->is_fixed)
+        (void)error_set(err, ERR_REFUSED,
+                        "the ETS table %s is fixed: until its process releases it, reading a key "
+                        "passes all that was deleted since",
+                        k->id.text);
+    return !k->exists || k->is_private || k->is_fixed;
 }
 
 static void build_keys(struct builder *b, void *read, int64_t mono_ns,

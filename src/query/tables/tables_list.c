@@ -65,6 +65,12 @@ bool ets_list_take(struct ets_list *l, struct slice list, bool *left_out)
     return true;
 }
 
+struct ets_table *ets_list_find(const struct ets_list *l, struct slice id)
+{
+    const struct ets_table key = {.id = id};
+    return l->n > 0 ? bsearch(&key, l->all, l->n, sizeof *l->all, compare_ids) : NULL;
+}
+
 static int compare_words(const void *a, const void *b)
 {
     const struct ets_table *x = *(struct ets_table *const *)a, *y = *(struct ets_table *const *)b;

@@ -27,6 +27,8 @@ struct ets_table {
     struct slice type, protection, write; /* atoms of the program; empty: not known */
     struct slice copies; /* of Mnesia's: an atom of the program; empty: not known, or not its */
     int64_t copy_nodes, active_nodes;
+    uint64_t copies_ms; /* when these were read; 0: never */
+    bool is_mnesia;
     bool has_owner, has_heir, is_base_known, is_spread, compressed, read_concurrency, fixed;
     bool is_another; /* than the one that had its name when it was looked at */
 };
@@ -41,6 +43,8 @@ void ets_list_clear(struct ets_list *l);
 /* These are all: a list of atoms and references; what is known of them stays. false: of another
  * form, and nothing has changed. *left_out: there are more than TABLES_MOST. */
 bool ets_list_take(struct ets_list *l, struct slice list, bool *left_out);
+/* NULL: it is not among them. */
+struct ets_table *ets_list_find(const struct ets_list *l, struct slice id);
 /* The tables by words, the largest first, those of unknown size last. out: room for all. */
 void ets_list_rank(const struct ets_list *l, struct ets_table **out);
 

@@ -26,6 +26,8 @@ void table_add_info(const struct table_id *id, struct run_calls *calls, const ch
 
 /* The question `one_table`: all about it but its objects. */
 extern const struct stepped one_table_question;
+/* The question `mnesia`: it, where it runs (tables_mnesia.c). */
+extern const struct stepped mnesia_question;
 /* The question `table_keys`: its first keys, on request. */
 extern const struct stepped table_keys_question;
 

@@ -105,6 +105,9 @@ const struct action_row action_table[ACTIONS] = {
     ACT(MSACC, IN(PROCESS, WHERE_DOC, VIEW), "msacc",
         "switch microstate accounting of the VM on, or off", .live = true),
 
+    ACT(KEYS, IN(VIEWS, WHERE_DOC, VIEW), "keys",
+        "read the first keys of this ETS table, never its objects", .live = true),
+
     ACT_ON(TRACE, TRACE, "trace", "[PATTERN…]", TEXT,
            "trace calls or messages; without a pattern, ask for it", .live = true,
            .rest_of_line = true),

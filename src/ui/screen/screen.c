@@ -202,6 +202,12 @@ void screen_ask_action(struct screen *s, enum action action)
     s->requests[s->n_requests - 1].action = action;
 }
 
+void screen_ask_confirm(struct screen *s, enum action action, const char *text)
+{
+    screen_ask(s, REQUEST_CONFIRM, NULL, text);
+    s->requests[s->n_requests - 1].action = action;
+}
+
 bool screen_take_request(struct screen *s, struct screen_request *out)
 {
     if (s->n_requests == 0)

@@ -68,6 +68,11 @@ static int act_of_view(struct act *a, enum action action)
     if (!act)
         return means_nothing(a->e->ops, action, a->err);
     const struct view_call call = {action, &at, a->arg, a->err};
+    char text[300];
+    if (act->asks && !a->confirmed && act->asks(a->e->state, text, sizeof text)) {
+        screen_ask_confirm(a->s, action, text);
+        return 1;
+    }
     int rc = act->run(a->e->state, &call);
     if (act->folds) {
         a->e->dirty = a->e->doc.reveal = true;
@@ -88,6 +93,15 @@ static int show_process(struct act *a, const struct view_link *span)
     if (*span->name)
         screen_ask_action(a->s, ACTION_TRACE_ROW);
     return 1;
+}
+
+/* Several tables of a process have no page. */
+static int show_table(struct act *a, const struct view_link *table)
+{
+    const struct view_ops *ops = view_opening(TARGET_TABLE);
+    if (!*table->name)
+        return show_process(a, table);
+    return a->e->ops == ops ? 1 : act_open(a, ops, table);
 }
 
 bool screen_opens(const struct screen *s)
@@ -124,8 +138,9 @@ static int follow_link(struct act *a, const struct view_link *link)
         return act_of_view(a, ACTION_FOLD);
     case TARGET_REQUEST:
         return act_open(a, view_opening(TARGET_REQUEST), link);
-    case TARGET_SPAN:
     case TARGET_TABLE:
+        return show_table(a, link);
+    case TARGET_SPAN:
         return show_process(a, link);
     case TARGET_FUNCTION:
         screen_ask_action(a->s, ACTION_TRACE_ROW);
@@ -476,7 +491,7 @@ int screen_act(struct screen *s, const struct model *m, enum action action, cons
                struct error *err)
 {
     struct pane *pane = panes_focused(s->panes);
-    struct act a = {s, m, pane, pane_top(pane), arg ? arg : "", handlers[action].n, err};
+    struct act a = {s, m, pane, pane_top(pane), arg ? arg : "", handlers[action].n, err, false};
     enum action_owner owner = action_table[action].owner;
     if (owner != OWNER_SCREEN && owner != OWNER_VIEW)
         return 0;
@@ -484,4 +499,11 @@ int screen_act(struct screen *s, const struct model *m, enum action action, cons
     if (!is_for_picker(action))
         picker_close(s);
     return owner == OWNER_VIEW ? act_of_view(&a, action) : handlers[action].run(&a);
+}
+
+int screen_confirm(struct screen *s, const struct model *m, enum action action, struct error *err)
+{
+    struct pane *pane = panes_focused(s->panes);
+    struct act a = {s, m, pane, pane_top(pane), "", 0, err, true};
+    return act_of_view(&a, action);
 }

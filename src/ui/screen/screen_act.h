@@ -14,6 +14,7 @@ struct act {
     const char *arg; /* "" when none */
     int n;           /* what one handler of several actions is to do: its row of handlers[] */
     struct error *err;
+    bool confirmed; /* the user has agreed to its price */
 };
 
 /* Both return what a handler does: 1 done, 0 not here, below 0 with *a->err. */

@@ -89,6 +89,7 @@ enum screen_stop { STOP_NOTHING, STOP_VIEW, STOP_OTHERS, STOP_RECORDING };
 enum screen_stop screen_stops(const struct screen *s, const struct model *m, struct error *err);
 /* Another owner's action, without an argument. */
 void screen_ask_action(struct screen *s, enum action action);
+void screen_ask_confirm(struct screen *s, enum action action, const char *text);
 void screen_ask(struct screen *s, enum screen_request_kind kind, const struct etf_pid *pid,
                 const char *text);
 

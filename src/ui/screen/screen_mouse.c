@@ -87,7 +87,7 @@ void screen_click(struct screen *s, const struct model *m, int row, int column, 
             screen_set_message(s, STYLE_ERROR, err.text);
         return;
     }
-    struct act a = {s, m, pane, pane_top(pane), "", 0, &err};
+    struct act a = {s, m, pane, pane_top(pane), "", 0, &err, false};
     if (pane_kind(a.e) == VIEW_FLAME) {
         click_flame(&a, row, column, twice);
         return;

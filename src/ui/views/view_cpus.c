@@ -38,7 +38,7 @@ static int cpus_account(void *state, const struct view_call *call)
 }
 
 static const struct view_act cpus_acts[] = {
-    {ACTION_MSACC, false, cpus_account},
+    {.action = ACTION_MSACC, .run = cpus_account},
     {.run = NULL},
 };
 

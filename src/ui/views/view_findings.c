@@ -47,7 +47,7 @@ static int findings_fold(void *state, const struct view_call *call)
 }
 
 static const struct view_act findings_acts[] = {
-    {ACTION_FOLD, true, findings_fold},
+    {.action = ACTION_FOLD, .folds = true, .run = findings_fold},
     {.run = NULL},
 };
 

@@ -148,7 +148,9 @@ static void heaps_page(void *state, const struct model *m, struct view_page *pag
 }
 
 static const struct view_act heaps_acts[] = {
-    {.action = ACTION_BY, .run = rows_by}, {ACTION_FOLD, true, rows_fold}, {.run = NULL}};
+    {.action = ACTION_BY, .run = rows_by},
+    {.action = ACTION_FOLD, .folds = true, .run = rows_fold},
+    {.run = NULL}};
 static const struct view_hint heaps_hints[] = {
     {ACTION_ENTER, "open"}, {ACTION_BY, "group"}, {.does = NULL}};
 

@@ -163,7 +163,9 @@ static void owners_page(void *state, const struct model *m, struct view_page *pa
 }
 
 static const struct view_act owners_acts[] = {
-    {ACTION_BY, .run = rows_by}, {ACTION_FOLD, true, rows_fold}, {.run = NULL}};
+    {ACTION_BY, .run = rows_by},
+    {.action = ACTION_FOLD, .folds = true, .run = rows_fold},
+    {.run = NULL}};
 
 static const struct view_hint owners_hints[] = {
     {ACTION_ENTER, "open"},

@@ -78,7 +78,9 @@ static void ports_page(void *state, const struct model *m, struct view_page *pag
 }
 
 static const struct view_act ports_acts[] = {
-    {.action = ACTION_BY, .run = rows_by}, {ACTION_FOLD, true, rows_fold}, {.run = NULL}};
+    {.action = ACTION_BY, .run = rows_by},
+    {.action = ACTION_FOLD, .folds = true, .run = rows_fold},
+    {.run = NULL}};
 static const struct view_hint ports_hints[] = {
     {ACTION_ENTER, "owner"}, {ACTION_BY, "group"}, {.does = NULL}};
 

@@ -20,13 +20,12 @@ static const struct rows_of tables_rows[] = {
     BY("type"),
 };
 
-/* Who writes to it: what has no name is known by its owner only. */
+/* Several have no page, but an owner; so has one whose name does not fit. */
 static void link_table(struct view_link *link, const struct tables_row *t)
 {
-    const bool is_named = t->tables == 1 && t->id.len > 0 && t->id.s[0] != '#';
     *link = (struct view_link){.kind = TARGET_TABLE, .pid = t->owner};
-    snprintf(link->name, sizeof link->name, "ets:insert(%.*s, _) -> caller",
-             is_named ? (int)t->id.len : 1, is_named ? t->id.s : "_");
+    if (t->tables == 1 && t->id.len < sizeof link->name)
+        snprintf(link->name, sizeof link->name, "%.*s", (int)t->id.len, t->id.s);
 }
 
 static void about_table(const struct rows *rows, struct view_page *page, struct view_row *row,
@@ -40,6 +39,27 @@ static void about_table(const struct rows *rows, struct view_page *page, struct 
     rows_mark_older(rows, page, row, "memory_bytes", t->memory_older, t->memory_age_s);
 }
 
+/* Of Mnesia, where it runs. */
+static void say_mnesia(struct view_page *page, const struct model *m)
+{
+    const struct table_detail *t = model_mnesia(m);
+    const struct mnesia_row *row = t && t->n_rows > 0 ? t->rows : NULL;
+    char n[3][32], commits[32] = "";
+    if (!row)
+        return;
+    if (!isnan(row->commits_per_s))
+        snprintf(commits, sizeof commits, ", %s commits/s",
+                 text_count(n[2], sizeof n[2], row->commits_per_s));
+    snprintf(page->note, sizeof page->note,
+             "Mnesia runs on %lld of %lld nodes%s%.*s%s, %s locks held, %s waited for%s",
+             (long long)row->running_nodes, (long long)row->schema_nodes,
+             row->down_nodes.len > 0 ? " (not on " : "",
+             row->down_nodes.len < 100 ? (int)row->down_nodes.len : 100,
+             row->down_nodes.len > 0 ? row->down_nodes.s : "", row->down_nodes.len > 0 ? ")" : "",
+             text_integer(n[0], sizeof n[0], row->held_locks),
+             text_integer(n[1], sizeof n[1], row->waiting_locks), commits);
+}
+
 static void tables_page(void *state, const struct model *m, struct view_page *page)
 {
     const struct table_detail *table = rows_of_table(state, page, m, QUESTION_TABLES, about_table);
@@ -51,21 +71,22 @@ static void tables_page(void *state, const struct model *m, struct view_page *pa
         return;
     for (size_t i = 0; i < table->n_rows; i++) {
         older_add(&older, rows[i].memory_older, rows[i].memory_age_s);
-        n += (double)rows[i].tables;
+        n += fmax((double)rows[i].tables, 0);
         bytes += fmax((double)rows[i].memory_bytes, 0);
     }
     snprintf(page->summary, sizeof page->summary, "%s ETS tables, %s%s",
              text_integer(count, sizeof count, (int64_t)fmin(n, 1e15)),
              text_bytes(size, sizeof size, bytes), table->partial ? ", some not known yet" : "");
+    say_mnesia(page, m);
     older_say_why(&older, page, "counters by scheduler, or many tables");
 }
 
 static const struct view_act tables_acts[] = {
-    {.action = ACTION_BY, .run = rows_by}, {ACTION_FOLD, true, rows_fold}, {.run = NULL}};
-static const struct view_hint tables_hints[] = {{ACTION_ENTER, "owner"},
-                                                {ACTION_BY, "group"},
-                                                {ACTION_TRACE_ROW, "who writes"},
-                                                {.does = NULL}};
+    {.action = ACTION_BY, .run = rows_by},
+    {.action = ACTION_FOLD, .folds = true, .run = rows_fold},
+    {.run = NULL}};
+static const struct view_hint tables_hints[] = {
+    {ACTION_ENTER, "open"}, {ACTION_BY, "group"}, {ACTION_TRACE_ROW, "who writes"}, {.does = NULL}};
 
 const struct view_ops view_tables = {
     .name = "tables",
@@ -78,7 +99,7 @@ const struct view_ops view_tables = {
     .state_bytes = sizeof(struct rows),
     .rows = tables_rows,
     .n_rows = ARRAY_LEN(tables_rows),
-    .needs = NEED(TABLES),
+    .needs = NEED(TABLES) | NEED(MNESIA),
     .acts = tables_acts,
     .hints = tables_hints,
     .page = tables_page,

@@ -107,10 +107,10 @@ static int act_fold(void *state, const struct view_call *call)
 }
 
 static const struct view_act trace_acts[] = {
-    {ACTION_FOLD, true, act_fold},
-    {ACTION_FOLD_EVENT, true, act_fold_event},
-    {ACTION_FOLD_DEEPER, true, act_fold_event},
-    {ACTION_FOLD_SHALLOWER, true, act_fold_event},
+    {.action = ACTION_FOLD, .folds = true, .run = act_fold},
+    {.action = ACTION_FOLD_EVENT, .folds = true, .run = act_fold_event},
+    {.action = ACTION_FOLD_DEEPER, .folds = true, .run = act_fold_event},
+    {.action = ACTION_FOLD_SHALLOWER, .folds = true, .run = act_fold_event},
     {.run = NULL},
 };
 

@@ -149,6 +149,22 @@ static const struct answer_row {
      "1500}, undefined, undefined, undefined, undefined, undefined, undefined, undefined, "
      "undefined, undefined, undefined, undefined, undefined, undefined}], "
      "true}"},
+    {"one table", ANSWER_ONE_TABLE,
+     "{one_table, 1000000000, [{<<\"sessions\">>, true, sessions, <<\"#Ref<0.1.2.3>\">>, "
+     "<<\"set\">>, <<\"public\">>, <0.41.0>, shop_cart, shop, <0.42.0>, shop_heir, 4096, 20, "
+     "<<\"auto\">>, true, false, false, 1, true, 1500, 1, <0.43.0>, {shop_api,init,1}, "
+     "<<\"disc_copies\">>, <<\"a@h b@h\">>, <<\"a@h\">>, <<\"{index,set,[]}\">>, 25}], false}"},
+    {"no such table", ANSWER_ONE_TABLE,
+     "{one_table, 1000000000, [{<<\"nothing\">>, false, undefined, undefined, undefined, "
+     "undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, "
+     "undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, "
+     "undefined, undefined, undefined, undefined, undefined, undefined, undefined}], false}"},
+    {"keys", ANSWER_TABLE_KEYS,
+     "{table_keys, 1000000000, [{<<\"{user,7}\">>}, {<<\"8\">>}], false}"},
+    {"mnesia", ANSWER_MNESIA,
+     "{mnesia, 1000000000, [{<<\"4.21\">>, running, 1, 2, <<\"b@h\">>, 12, 3, 15, 1000, 4, 2, 900, "
+     "100}], false}"},
+    {"no mnesia", ANSWER_MNESIA, "{mnesia, 1000000000, [], false}"},
     {"ports", ANSWER_PORTS,
      "{ports, 1000000000, [{<<\"#Port<0.6>\">>, <<\"port\">>, <<\"tcp\">>, undefined, <0.41.0>, "
      "shop, "

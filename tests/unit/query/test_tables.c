@@ -6,9 +6,14 @@
 
 #include "../../test.h"
 #include "query/tables/tables_list.h"
+#include "query/tables/tables_one.h"
 #include "stepped.h"
 
-enum step { COUNT, LIST, BASE, SIZES, SPREAD, DETAILS };
+/* clang-format off */
+enum step {
+    COUNT, LIST, BASE, SIZES, SPREAD, DETAILS, KEEPERS, FILES, MNESIA, COPIES
+};
+/* clang-format on */
 
 static void *start_tables(void)
 {
@@ -47,6 +52,7 @@ static const struct stepped_said first[] = {
     {SIZES, {"[300,500]", "[1,2]", "[undefined,undefined]"}},
     {SPREAD, {"[1000]", "[9]", "[undefined]"}},
     WHAT,
+    {KEEPERS, {"undefined", "undefined", "undefined"}},
 };
 
 TEST(test_rows)
@@ -150,4 +156,217 @@ TEST(test_odd_values)
             buf_clear(&text);
             end_tables(read);
         }
+}
+
+/* ---- what other modules keep */
+
+TEST(test_files_and_copies)
+{
+    static const struct stepped_said said[] = {
+        {COUNT, {"2", "8"}},
+        {LIST, {"[people,c]"}},
+        {BASE, {"[false,false]", "[people,c]", "[<0.1.0>,<0.2.0>]"}},
+        {SIZES, {"[300,200]", "[1,2]", "[undefined,undefined]"}},
+        {DETAILS,
+         {"[set,bag]", "[public,private]", "[true,false]", "[false,true]", "[false,false]",
+          "[false,false]", "[2,1]", "[none,none]", "[<0.1.0>,<0.2.0>]", "[false,false]"}},
+        {KEEPERS, {"1", "1", "<0.5.0>"}},
+        {FILES, {"[{archive,2,<0.7.0>}]", "[{{log,1},<0.8.0>}]"}},
+        {MNESIA, {"[{{schema,tables},[schema,people]}]"}},
+        {COPIES,
+         {"[[{{people,storage_type},disc_copies}]]", "[[]]",
+          "[[{{people,disc_copies},['a@h','b@h']}]]", "[[{{people,disc_only_copies},[]}]]",
+          "[[{{people,active_replicas},['a@h']}]]"}},
+    };
+    void *read = start_tables();
+    struct buf asked;
+    buf_init(&asked, 0);
+    stepped_run(&tables_question, read, 1000, said, ARRAY_LEN(said), &asked);
+    assert_non_null(strstr(buf_cstr(&asked), "[mnesia_gvar],[{people,active_replicas}]"));
+    struct buf text = stepped_answer(&tables_question, read);
+    assert_non_null(strstr(buf_cstr(&text), "2,undefined,undefined,<<\"disc_copies\">>,2,1}"));
+    assert_non_null(strstr(buf_cstr(&text),
+                           "{<<\"archive\">>,archive,<0.7.0>,undefined,undefined,undefined,"
+                           "undefined,undefined,<<\"dets\">>,undefined"));
+    assert_non_null(strstr(buf_cstr(&text), "{<<\"{log,1}\">>,undefined,<0.8.0>,"));
+    buf_clear(&text);
+    buf_clear(&asked);
+    end_tables(read);
+}
+
+/* ---- one table */
+
+static void *start_one(const struct stepped *kind, const char *argument)
+{
+    struct slice arg;
+    struct builder *b = term_of(argument, &arg);
+    void *read = alloc_zero(1, kind->bytes);
+    kind->init(read);
+    assert_true(kind->takes(read, (const uint8_t *)arg.s, arg.len));
+    builder_free(b);
+    return read;
+}
+
+static void end_one(const struct stepped *kind, void *read)
+{
+    kind->clear(read);
+    free(read);
+}
+
+static void expect_text(const struct stepped *kind, void *read, const char *expected)
+{
+    struct buf text = stepped_answer(kind, read);
+    assert_string_equal(buf_cstr(&text), expected);
+    buf_clear(&text);
+}
+
+enum one_step { ONE_ID, ONE_ITEMS, ONE_SIZES, ONE_SPREAD, ONE_FIXED, ONE_COPIES };
+
+#define UNKNOWN(n) UNKNOWN_##n
+#define UNKNOWN_2 "undefined,undefined"
+#define UNKNOWN_4 UNKNOWN_2 "," UNKNOWN_2
+#define UNKNOWN_8 UNKNOWN_4 "," UNKNOWN_4
+
+TEST(test_one_table)
+{
+    static const struct stepped_said spread[] = {
+        {ONE_ID, {"sessions"}},
+        {ONE_ITEMS,
+         {"undefined", "sessions", "set", "public", "auto", "true", "true", "false", "true", "2",
+          "<0.1.0>", "none", "8", "undefined"}},
+        {ONE_SPREAD, {"[300]", "30"}},
+        {ONE_FIXED, {"{1000,[{<0.2.0>,1},{<0.3.0>,2}]}", "3000", "1000"}},
+    };
+    void *read = start_one(&one_table_question, "<<\"sessions\">>");
+    struct buf asked;
+    buf_init(&asked, 0);
+    stepped_run(&one_table_question, read, 1000, spread, ARRAY_LEN(spread), &asked);
+    assert_non_null(strstr(buf_cstr(&asked), "binary_to_existing_atom[<<\"sessions\">>,utf8]"));
+    expect_text(
+        &one_table_question, read,
+        "{one_table,7000000,[{<<\"sessions\">>,true,sessions,<<\"undefined\">>,"
+        "<<\"set\">>,<<\"public\">>,<0.1.0>," UNKNOWN(
+            4) ",undefined,30,<<\"auto\">>,true,"
+               "true,false,2,true,2000,2,<0.2.0>,undefined," UNKNOWN(4) ",undefined}],false}");
+    buf_clear(&asked);
+    end_one(&one_table_question, read);
+}
+
+/* The name makes no atom there; numbers of a reference are checked there. */
+TEST(test_no_such_table)
+{
+    static const struct stepped_said said[] = {{ONE_ID, {NULL}}};
+    void *read = start_one(&one_table_question, "<<\"#Ref<0.1.2.3>\">>");
+    struct buf asked;
+    buf_init(&asked, 0);
+    stepped_run(&one_table_question, read, 1000, said, ARRAY_LEN(said), &asked);
+    assert_string_equal(buf_cstr(&asked), " erlang:list_to_ref[\"#Ref<0.1.2.3>\"]");
+    struct buf text = stepped_answer(&one_table_question, read);
+    assert_non_null(strstr(buf_cstr(&text), "[{<<\"#Ref<0.1.2.3>\">>,false,undefined,"));
+    buf_clear(&text);
+    buf_clear(&asked);
+    end_one(&one_table_question, read);
+}
+
+/* ---- keys */
+
+enum keys_step { KEYS_ID, KEYS_PROTECTION, KEYS_FIRST, KEYS_NEXT };
+
+/* An ask that goes beyond the last key fails, and a shorter one comes. */
+TEST(test_keys)
+{
+    static const struct stepped_said said[] = {
+        {KEYS_ID, {"t"}},
+        {KEYS_PROTECTION, {"protected", "set", "false"}},
+        {KEYS_FIRST, {"7"}},
+        {KEYS_NEXT, {NULL}},
+        {KEYS_NEXT, {"[{user,1},b,c,d,\"e\"]"}},
+        {KEYS_NEXT, {NULL}},
+        {KEYS_NEXT, {"\"A\\n\""}},
+        {KEYS_NEXT, {NULL}},
+        {KEYS_NEXT, {"['$end_of_table']"}},
+    };
+    void *read = start_one(&table_keys_question, "{<<\"t\">>,100}");
+    struct buf asked;
+    buf_init(&asked, 0);
+    stepped_run(&table_keys_question, read, 1000, said, ARRAY_LEN(said), &asked);
+    assert_non_null(strstr(buf_cstr(&asked), "lists:zipwith3[fun lists:foldl/3,[fun ets:next/2"));
+    assert_non_null(strstr(buf_cstr(&asked), ",[\"e\",\"e\"],[[t],[t,t]]]"));
+    expect_text(&table_keys_question, read,
+                "{table_keys,7000000,[{<<\"7\">>},{<<\"{user,1}\">>},{<<\"b\">>},{<<\"c\">>},"
+                "{<<\"d\">>},{<<\"\\\"e\\\"\">>},{<<\"65\">>},{<<\"10\">>}],false}");
+    buf_clear(&asked);
+    end_one(&table_keys_question, read);
+}
+
+/* Not one more than was asked for; one that was deleted meanwhile ends it. */
+TEST(test_keys_have_an_end)
+{
+    static const struct stepped_said said[] = {{KEYS_ID, {"t"}},
+                                               {KEYS_PROTECTION, {"public", "ordered_set", "true"}},
+                                               {KEYS_FIRST, {"a"}},
+                                               {KEYS_NEXT, {NULL}},
+                                               {KEYS_NEXT, {NULL}}};
+    void *read = start_one(&table_keys_question, "{<<\"t\">>,3}");
+    stepped_run(&table_keys_question, read, 1000, said, ARRAY_LEN(said), NULL);
+    expect_text(&table_keys_question, read, "{table_keys,7000000,[{<<\"a\">>}],true}");
+    end_one(&table_keys_question, read);
+}
+
+TEST(test_keys_of_a_bag)
+{
+    static const struct stepped_said said[] = {{KEYS_ID, {"t"}},
+                                               {KEYS_PROTECTION, {"public", "bag", "false"}},
+                                               {KEYS_FIRST, {"a"}},
+                                               {KEYS_NEXT, {"[b]"}},
+                                               {KEYS_NEXT, {"['$end_of_table']"}}};
+    void *read = start_one(&table_keys_question, "{<<\"t\">>,9}");
+    stepped_run(&table_keys_question, read, 1000, said, ARRAY_LEN(said), NULL);
+    expect_text(&table_keys_question, read, "{table_keys,7000000,[{<<\"a\">>},{<<\"b\">>}],false}");
+    end_one(&table_keys_question, read);
+}
+
+TEST(test_keys_that_are_refused)
+{
+    static const struct stepped_said said[][2] = {
+        {{KEYS_ID, {"t"}}, {KEYS_PROTECTION, {"private", "set", "false"}}},
+        {{KEYS_ID, {"t"}}, {KEYS_PROTECTION, {"public", "set", "true"}}}};
+    for (size_t i = 0; i < ARRAY_LEN(said); i++) {
+        struct error err = {0};
+        void *read = start_one(&table_keys_question, "{<<\"t\">>,3}");
+        stepped_run(&table_keys_question, read, 1000, said[i], 2, NULL);
+        assert_true(table_keys_question.refuses(read, &err));
+        assert_int_equal(err.code, ERR_REFUSED);
+        end_one(&table_keys_question, read);
+    }
+}
+
+/* ---- Mnesia */
+
+static void expect_mnesia(const struct stepped_said *said, size_t n, const char *expected)
+{
+    void *read = alloc_zero(1, mnesia_question.bytes);
+    mnesia_question.init(read);
+    stepped_run(&mnesia_question, read, 1000, said, n, NULL);
+    expect_text(&mnesia_question, read, expected);
+    end_one(&mnesia_question, read);
+}
+
+TEST(test_mnesia)
+{
+    static const struct stepped_said none[] = {{0, {"undefined"}}};
+    static const struct stepped_said stopped[] = {{0, {"<0.5.0>"}}, {1, {NULL}}};
+    static const struct stepped_said runs[] = {
+        {0, {"<0.5.0>"}},
+        {1,
+         {"[{version,\"4.2\"}]", "[{mnesia_status,running}]", "[{{current,db_nodes},['a@h']}]",
+          "[{{schema,ram_copies},['c@h']}]", "[{{schema,disc_copies},['a@h','b@h']}]",
+          "[{{schema,disc_only_copies},[]}]", "[{trans_commits,50}]", "[{trans_failures,4}]", "[]",
+          "[{trans_log_writes,900}]", "[{trans_log_writes_left,100}]", "12"}},
+    };
+    expect_mnesia(none, 1, "{mnesia,7000000,[],false}");
+    expect_mnesia(stopped, 2, "{mnesia,7000000,[],true}");
+    expect_mnesia(runs, 2,
+                  "{mnesia,7000000,[{<<\"4.2\">>,running,1,3,<<\"c@h b@h\">>,12,undefined,"
+                  "undefined,50,4,undefined,900,100}],false}");
 }
