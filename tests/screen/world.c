@@ -493,14 +493,14 @@ static void give_one_table(struct model *m, const struct want *want, int tick)
 {
     struct buf t;
     buf_init(&t, 0);
-    buf_printf(&t,
-               "{one_table,%" PRId64 ",[{<<\"%s\">>,true,sessions,<<\"#Ref<0.1.2.9>\">>,"
-               "<<\"set\">>,<<\"public\">>,<0.41.0>,rabbit_cache,rabbit,<0.42.0>,'小売',%d,%d,"
-               "<<\"auto\">>,true,true,false,1,true,62500,3,<0.44.0>,{shop,init,1},"
-               "<<\"disc_copies\">>,<<\"shop@a shop@b\">>,<<\"shop@a\">>,<<\"{index,set,[]}\">>,"
-               "304}],false}",
-               (1000 + tick) * SECOND, want->table, 97517568 + 600000 * tick * tick,
-               40000 + 700 * tick);
+    buf_printf(
+        &t,
+        "{one_table,%" PRId64 ",[{<<\"%s\">>,true,sessions,<<\"#Ref<0.1.2.9>\">>,"
+        "<<\"ordered_set\">>,<<\"public\">>,<0.41.0>,rabbit_cache,rabbit,<0.42.0>,'小売',%d,%d,"
+        "<<\"auto\">>,true,true,false,1,true,62500,3,<0.44.0>,{shop,init,1},"
+        "<<\"disc_copies\">>,<<\"shop@a shop@b\">>,<<\"shop@a\">>,<<\"{index,set,[]}\">>,"
+        "304}],false}",
+        (1000 + tick) * SECOND, want->table, 97517568 + 600000 * tick * tick, 40000 + 700 * tick);
     give(m, QUESTION_ONE_TABLE, &t);
 }
 
@@ -510,7 +510,7 @@ static void give_keys(struct model *m, int tick)
     buf_init(&t, 0);
     buf_printf(&t,
                "{table_keys,%" PRId64 ",[{<<\"{user,7}\">>},{<<\"<<\\\"a key\\\">>\">>},"
-               "{<<\"\x1b[31m\n会話\"/utf8>>}],true}",
+               "{<<\"\\e[31m\\n会話\"/utf8>>}],true}",
                (1000 + tick) * SECOND);
     give(m, QUESTION_TABLE_KEYS, &t);
 }

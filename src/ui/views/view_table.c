@@ -172,17 +172,19 @@ static void put_identity(struct view_page *page, const struct table_page *t,
     put_process(page, "heir", row->has_heir, &row->heir, row->heir_name);
 }
 
-static void put_fixed(struct view_page *page, const struct one_table_row *row)
+static void put_fixed(struct view_page *page, const struct table_page *t,
+                      const struct one_table_row *row)
 {
     char since[32], n[32];
     if (row->fixed <= 0)
         return;
     page_label(page, "fixed", LABEL);
-    page_printf(page, STYLE_WARN, "by %s for %s: objects deleted meanwhile keep their memory",
-                row->fixers == 1 ? "a process" : text_integer(n, sizeof n, row->fixers),
+    page_printf(page, STYLE_WARN, "by %s process%s for %s%s",
+                text_integer(n, sizeof n, row->fixers), row->fixers == 1 ? "" : "es",
                 page_duration(page, since, sizeof since,
-                              row->fixed_ms < 0 ? (double)NAN : (double)row->fixed_ms / 1000));
-    put_process(page, row->fixers == 1 ? "" : "one of them", row->has_fixer, &row->fixer,
+                              row->fixed_ms < 0 ? (double)NAN : (double)row->fixed_ms / 1000),
+                t->is_fixed ? ": what is deleted keeps its memory" : "");
+    put_process(page, row->fixers == 1 ? "by" : "one of them", row->has_fixer, &row->fixer,
                 row->fixer_name);
 }
 
@@ -296,7 +298,7 @@ static void table_draw(void *state, const struct model *m, struct view_page *pag
         return;
     }
     put_identity(page, t, row);
-    put_fixed(page, row);
+    put_fixed(page, t, row);
     put_sizes(page, t, row);
     put_copies(page, row);
     put_keys(page, t, m);
