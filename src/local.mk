@@ -107,6 +107,7 @@ include src/query/scan/local.mk
 include src/query/facts/local.mk
 include src/query/stepped/local.mk
 include src/query/tables/local.mk
+include src/query/terms/local.mk
 include src/query/growth/local.mk
 include src/query/ports/local.mk
 include src/query/process/local.mk

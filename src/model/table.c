@@ -139,6 +139,26 @@ void table_rate(struct table_detail *now, const struct table_detail *before,
     rate_rows(now, before, list, key, false);
 }
 
+void table_choose(struct table_detail *table, const struct field_list *list, const struct field *of,
+                  struct slice text, struct arena *arena)
+{
+    const char *from = table->rows;
+    char *rows = arena_alloc(arena, (table->n_rows + 1) * list->row_bytes);
+    size_t n = 0;
+    for (size_t i = 0; i < table->n_rows; i++)
+        if (slice_equal(field_text(of, from + i * list->row_bytes), text))
+            memcpy(rows + n++ * list->row_bytes, from + i * list->row_bytes, list->row_bytes);
+    table->rows = rows;
+    table->n_rows = n;
+    if (!table->before)
+        return;
+    struct table_detail *before = arena_alloc(arena, sizeof *before);
+    *before = *table->before;
+    before->before = NULL;
+    table_choose(before, list, of, text, arena);
+    table->before = before;
+}
+
 /* ---- groups */
 
 /* That of one is older, or not known: so is the sum. */

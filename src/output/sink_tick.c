@@ -139,9 +139,12 @@ static void arrange_table(struct sink_tick *r, const struct table_detail *answer
                           const struct sink_options *o)
 {
     const struct field_list *list = r->kind->grid;
-    struct table_detail table = *answer;
+    struct table_detail chosen = *answer, table;
+    if (o->where)
+        table_choose(&chosen, list, o->where, o->only, &r->arena);
+    table = chosen;
     if (o->group) {
-        table_group(&table, answer, list, o->group, &r->arena);
+        table_group(&table, &chosen, list, o->group, &r->arena);
         r->grid.columns = r->group_columns;
         r->grid.n_columns = table_group_columns(list, o->group, o->format != SINK_TEXT,
                                                 r->group_columns, SINK_GROUP_COLUMNS);

@@ -235,6 +235,13 @@ struct ports_row {
     double received_bytes_per_s, sent_bytes_per_s, received_packets_per_s, sent_packets_per_s;
 };
 
+/* A persistent term, an atom, a module, the timers, or all of a kind that have no row. */
+struct terms_row {
+    struct slice id, kind, name, application;
+    int64_t count, limit, memory_bytes, unshared_bytes, old_bytes;
+    double count_per_s, memory_per_s;
+};
+
 /* An answer that is one table. */
 struct table_detail {
     uint64_t mono_ns;

@@ -21,6 +21,11 @@ void table_rate(struct table_detail *now, const struct table_detail *before,
 void table_order(struct table_detail *table, const struct field_list *list, const struct field *by,
                  struct arena *arena);
 
+/* Keeps the rows that have this text in `of`, also of the answer before; table: gets rows in the
+ * arena. */
+void table_choose(struct table_detail *table, const struct field_list *list, const struct field *of,
+                  struct slice text, struct arena *arena);
+
 /* Rows that have the same text in `by` as one: numbers of fields that add up are sums, of what is
  * known, all else is unknown. By the first field that adds up and is of bytes, the largest first.
  * out: its rows are in the arena, their texts those of `table`. */

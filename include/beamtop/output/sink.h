@@ -45,6 +45,8 @@ struct sink_options {
     int by; /* of `heapsample`: rows by an enum owner_by; -1: by process */
     /* Of a table: rows are added up by `group`, and come by `sort`; NULL: as they came. */
     const struct field *group, *sort;
+    const struct field *where; /* only rows with the text `only` in it; NULL: all */
+    struct slice only;
     size_t most;      /* rows of it; 0: all */
     bool ascii;       /* text: nothing beyond ASCII */
     bool spreadsheet; /* csv: texts that begin with = + - @ get an apostrophe before them */

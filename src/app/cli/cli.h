@@ -95,6 +95,7 @@ struct cli_options {
     const char *table; /* one ETS table */
     int64_t keys;      /* of it; 0: none */
     bool mnesia;
+    const char *what; /* a kind of terms; NULL: all */
     bool running, yes;
     bool remote, names, skid, only_erlang, lines, callers, check, stacks, all, wait;
     bool help, version;

@@ -29,6 +29,7 @@ enum {
     FOR_INTERVAL = 1 << 19, /* one interval of a node */
     FOR_SPANS = 1 << 20,    /* causal spans */
     FOR_STACKS = 1 << 21,   /* one process in time */
+    FOR_TERMS = 1 << 24,    /* kinds of terms */
     FOR_TABLE = 1 << 23,    /* an answer that is one table */
     FOR_ETS = 1 << 24,      /* one ETS table */
     FOR_CSV = 1 << 22,      /* no command names it: those that have the format take it */

@@ -146,6 +146,22 @@ int command_answer(const struct cli_options *o, const struct app_env *env)
     return print_ticks(o, env, &want, NULL, rates || o->ticks_given);
 }
 
+/* The rows of one kind of terms. */
+static int choose_kind(const struct field_list *list, const char *what,
+                       struct sink_options *options, struct error *err)
+{
+    static const char *const kinds[] = {"persistent", "atoms", "modules", "timers"};
+    for (size_t i = 0; what && i < ARRAY_LEN(kinds); i++)
+        if (strcmp(what, kinds[i]) == 0) {
+            options->where = field_find(list, slice_of("kind"));
+            options->only = slice_of(kinds[i]);
+            return 0;
+        }
+    return what ? error_set(err, ERR_USAGE,
+                            "--what: “%s” is none of persistent, atoms, modules, timers", what)
+                : 0;
+}
+
 /* A column of the table, of texts or of numbers; NULL where none is asked for. */
 static int find_column(const struct field_list *list, const char *key, bool number,
                        const struct field **out, struct error *err)
@@ -171,7 +187,8 @@ int command_table(const struct cli_options *o, const struct app_env *env)
     bool rates = false;
     const struct want want = {.needs = QUESTION_BIT(sink_question(kind, &rates))};
     if (find_column(sink_table(kind), o->by, false, &options.group, &err) != 0 ||
-        find_column(sink_table(kind), o->table_sort, true, &options.sort, &err) != 0)
+        find_column(sink_table(kind), o->table_sort, true, &options.sort, &err) != 0 ||
+        choose_kind(sink_table(kind), o->what, &options, &err) != 0)
         return tell_error(&err);
     if (options.group && !table_adds(sink_table(kind))) {
         (void)error_set(&err, ERR_USAGE, "--by: nothing in rows of `%s` adds up", o->command);

@@ -8,65 +8,32 @@
 
 /* ---- calls within calls */
 
-static struct args_call call_plain(const char *module, const char *function)
-{
-    return (struct args_call){module, function, 0, "[]", NULL};
-}
-
-static struct args_call call_composed(struct builder *composed)
-{
-    return (struct args_call){"lists", "foldl", 3, NULL, composed};
-}
-
-/* A constant: hd/1 hands it on. Text as "[[5]]". */
-static struct args_call hand_on(const char *text)
-{
-    return (struct args_call){"erlang", "hd", 1, text, NULL};
-}
-
-/* spec: a match specification, with version byte, freed. */
-static struct builder *filter_args(struct args_call list, struct builder *spec)
-{
-    struct builder *args = builder_new();
-    build_list(args, 1);
-    build_term(args, spec);
-    build_nil(args);
-    builder_free(spec);
-    const struct args_call inner[] = {list, {"ets", "match_spec_compile", 1, NULL, args}};
-    return args_of_calls("ets", "match_spec_run", 2, inner, ARRAY_LEN(inner));
-}
-
-static struct builder *cut_args(struct args_call list, const char *most)
-{
-    const struct args_call inner[] = {list, hand_on(most)};
-    return args_of_calls("lists", "sublist", 2, inner, ARRAY_LEN(inner));
-}
-
 _Static_assert(GROWTH_TABLES == 1000 && GROWTH_LOOKED == 200 && GROWTH_LINKS == 1000 &&
                    GROWTH_LATER == 1000 && GROWTH_EXAMPLES == 5 && GROWTH_TIMES == 8,
                "as the texts have it");
 
 struct builder *growth_modules_args(void)
 {
-    const struct args_call inner[] = {call_plain("erlang", "loaded")};
+    const struct args_call inner[] = {args_plain_call("erlang", "loaded")};
     return args_of_calls("erlang", "length", 1, inner, ARRAY_LEN(inner));
 }
 
 struct builder *growth_newest_modules_args(void)
 {
-    return cut_args(call_plain("erlang", "loaded"), "[[5]]");
+    return args_of_cut(args_plain_call("erlang", "loaded"), "[[5]]");
 }
 
 struct builder *growth_newest_port_args(void)
 {
-    const struct args_call inner[] = {args_fun_call("erlang", "max", 2), hand_on("[[0]]"),
-                                      call_plain("erlang", "ports")};
+    const struct args_call inner[] = {args_fun_call("erlang", "max", 2),
+                                      args_constant_call("[[0]]"),
+                                      args_plain_call("erlang", "ports")};
     return args_of_calls("lists", "foldl", 3, inner, ARRAY_LEN(inner));
 }
 
 struct builder *growth_tables_args(void)
 {
-    return cut_args(call_plain("ets", "all"), "[[1001]]");
+    return args_of_cut(args_plain_call("ets", "all"), "[[1001]]");
 }
 
 /* [{'$1', [{'>', '$1', {const, Than}}], ['$1']}] */
@@ -87,7 +54,8 @@ struct builder *growth_later_args(const char *function, struct builder *than)
     args_build_text(spec, "['$1']");
     build_nil(spec);
     builder_free(than);
-    return cut_args(call_composed(filter_args(call_plain("erlang", function), spec)), "[[1000]]");
+    return args_of_cut(
+        args_composed_call(args_of_filter(args_plain_call("erlang", function), spec)), "[[1000]]");
 }
 
 /* From OTP 24 on `owner`. */
@@ -95,10 +63,10 @@ struct builder *growth_socket_owners_args(void)
 {
     const struct args_call inner[] = {
         args_fun_call("socket", "info", 1),
-        call_composed(cut_args(call_plain("socket", "which_sockets"), "[[200]]"))};
+        args_composed_call(args_of_cut(args_plain_call("socket", "which_sockets"), "[[200]]"))};
     struct builder *infos = args_of_calls("lists", "map", 2, inner, ARRAY_LEN(inner));
-    return filter_args(call_composed(infos), args_of_text("[{#{owner => '$1'},[],['$1']},"
-                                                          "{#{ctrl => '$1'},[],['$1']}]"));
+    return args_of_filter(args_composed_call(infos), args_of_text("[{#{owner => '$1'},[],['$1']},"
+                                                                  "{#{ctrl => '$1'},[],['$1']}]"));
 }
 
 struct builder *growth_links_args(const char *node, const struct etf_pid *pids, size_t n)
@@ -106,8 +74,8 @@ struct builder *growth_links_args(const char *node, const struct etf_pid *pids, 
     struct builder *item = args_of_text("links");
     const struct args_call zip = {"lists", "zipwith", 3, NULL, args_of_infos(node, pids, n, item)};
     builder_free(item);
-    return filter_args(zip, args_of_text("[{{'_','$1'},[{'=<',{length,'$1'},1000}],['$1']},"
-                                         "{'_',[],[[]]}]"));
+    return args_of_filter(zip, args_of_text("[{{'_','$1'},[{'=<',{length,'$1'},1000}],['$1']},"
+                                            "{'_',[],[[]]}]"));
 }
 
 /* lists:duplicate(8, Term) */

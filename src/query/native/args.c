@@ -112,6 +112,38 @@ struct builder *args_of_calls(const char *module, const char *function, unsigned
     return b;
 }
 
+struct args_call args_plain_call(const char *module, const char *function)
+{
+    return (struct args_call){module, function, 0, "[]", NULL};
+}
+
+struct args_call args_composed_call(struct builder *composed)
+{
+    return (struct args_call){"lists", "foldl", 3, NULL, composed};
+}
+
+struct args_call args_constant_call(const char *text)
+{
+    return (struct args_call){"erlang", "hd", 1, text, NULL};
+}
+
+struct builder *args_of_filter(struct args_call list, struct builder *spec)
+{
+    struct builder *args = builder_new();
+    build_list(args, 1);
+    build_term(args, spec);
+    build_nil(args);
+    builder_free(spec);
+    const struct args_call inner[] = {list, {"ets", "match_spec_compile", 1, NULL, args}};
+    return args_of_calls("ets", "match_spec_run", 2, inner, 2);
+}
+
+struct builder *args_of_cut(struct args_call list, const char *most)
+{
+    const struct args_call inner[] = {list, args_constant_call(most)};
+    return args_of_calls("lists", "sublist", 2, inner, 2);
+}
+
 struct builder *args_of_messages(void)
 {
     static const struct args_call inner[] = {{"erlang", "self", 0, "[]", NULL},

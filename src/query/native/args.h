@@ -34,6 +34,14 @@ struct args_call args_fun_call(const char *module, const char *function, unsigne
  * erlang:apply/2, Inner, Arguments], [fun lists:zipwith/3, fun Module:Function/Arity]. */
 struct builder *args_of_calls(const char *module, const char *function, unsigned arity,
                               const struct args_call *inner, size_t n);
+struct args_call args_plain_call(const char *module, const char *function); /* of no arguments */
+struct args_call args_composed_call(struct builder *composed); /* of args_of_calls(), freed */
+/* Hands a constant on; its text as "[[5]]". */
+struct args_call args_constant_call(const char *text);
+/* ets:match_spec_run/2 over a list; spec: with version byte, freed. */
+struct builder *args_of_filter(struct args_call list, struct builder *spec);
+/* lists:sublist/2; most: as "[[5]]". */
+struct builder *args_of_cut(struct args_call list, const char *most);
 /* The same of process_info/2 that says which messages the asking process has: {messages, List}. */
 struct builder *args_of_messages(void);
 

@@ -53,6 +53,7 @@ static void clear_calls(struct run_calls *calls)
     calls->most_us = PRICE_BATCH_US;
     calls->waited_us = calls->waits = calls->way_us = 0;
     calls->heap_words = 0;
+    calls->is_ended = false;
 }
 
 /* ---- answers */
@@ -124,7 +125,8 @@ static int ask_step(struct run *r, const struct run_step *step, struct error *er
     const unsigned waits = step->waits_ms > 0 && step->waits_ms < left ? step->waits_ms : left;
     r->calls.steps[0] = r->calls.steps[r->calls.n + 1] = clock;
     native_batch_init(&call, r->calls.steps, r->calls.n + 2, false);
-    call.patient = r->waits = step->waits_ms > 0;
+    r->waits = step->waits_ms > 0;
+    call.patient = r->waits && !r->calls.is_ended;
     if (r->calls.heap_words > 0)
         call.max_heap_words = r->calls.heap_words;
     const int rc = native_ask(r->native, r->place + r->waits, &call, now, waits,

@@ -182,22 +182,27 @@ const struct table_detail *rows_of_table(struct rows *r, struct view_page *page,
 {
     const struct table_detail *table = model_answer(m, question);
     const struct rows_of *of = &r->of[r->by];
+    struct table_detail shown;
     char n[32];
     rows_begin(r, page, NULL);
     if (!table) {
         page_missing(page, m, question_rows[question].what);
         return NULL;
     }
+    shown = *table;
+    if (of->only)
+        table_choose(&shown, of->fields, field_find(of->fields, slice_of(of->where)),
+                     slice_of(of->only), &page->arena);
     if (of->groups) {
-        add_groups(r, page, table, about);
+        add_groups(r, page, &shown, about);
     } else {
-        for (size_t i = 0; i < table->n_rows; i++)
-            (void)add_of_table(r, page, (const char *)table->rows + i * of->fields->row_bytes,
+        for (size_t i = 0; i < shown.n_rows; i++)
+            (void)add_of_table(r, page, (const char *)shown.rows + i * of->fields->row_bytes,
                                about);
         page_sort(page);
     }
     snprintf(page->summary, sizeof page->summary, "%s %s%s",
-             text_integer(n, sizeof n, (int64_t)table->n_rows), question_rows[question].what,
+             text_integer(n, sizeof n, (int64_t)shown.n_rows), question_rows[question].what,
              table->partial ? ", some left out" : "");
     return table;
 }

@@ -18,7 +18,8 @@ struct rows_of {
     const struct field_list *fields;
     const char *sort; /* key of a new view, largest first; "": in the order of the rows, until a key
                          is chosen; NULL: always */
-    bool groups;      /* rows_of_table() adds rows up by the text field whose key is `word` */
+    const char *where, *only; /* key and value of a text that rows have; NULL: all rows */
+    bool groups; /* rows_of_table() adds rows up by the text field whose key is `word` */
 };
 
 struct rows {

@@ -1,0 +1,54 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
+%% The load of test_terms.sh: persistent terms, atoms, old code, timers. Files in the directory are
+%% how the script asks; each is deleted when it is done:
+%%   numbers  `sizes` is written: what this node says of itself, as JSON
+%%   grow     500 atoms more
+%%   many     100,000 persistent terms and 1,000,000 timers
+%%   audit    `left` is written, by audit.erl
+-module(terms_load).
+
+-export([start/2]).
+
+start(Dir, _Code) ->
+    register(?MODULE, spawn(fun() -> begin_load(Dir) end)),
+    ok.
+
+begin_load(Dir) ->
+    persistent_term:put({?MODULE, small}, a),
+    persistent_term:put({?MODULE, list}, lists:seq(1, 1000)),
+    persistent_term:put({?MODULE, lists:duplicate(1000, long)}, {a, b}),
+    %% 120 words, and 2^40 pairs without sharing
+    persistent_term:put({?MODULE, shared}, lists:foldl(fun(_, T) -> {T, T} end, [], lists:seq(1, 40))),
+    load_old(),
+    [erlang:start_timer(3600000 + I, self(), timer) || I <- lists:seq(1, 2000)],
+    ok = file:write_file(filename:join(Dir, "pid"), pid_to_list(self())),
+    loop(Dir, processes(), 0).
+
+load_old() ->
+    Forms = [{attribute, 1, module, terms_old}, {attribute, 1, export, [{f, 0}]},
+             {function, 1, f, 0, [{clause, 1, [], [], [{integer, 1, 1}]}]}],
+    {ok, terms_old, Code} = compile:forms(Forms),
+    [{module, _} = code:load_binary(terms_old, "terms_old", Code) || _ <- [1, 2]].
+
+loop(Dir, Baseline, Grown) ->
+    Grow = fun() -> [list_to_atom("terms_leak_" ++ integer_to_list(Grown + I)) || I <- lists:seq(1, 500)] end,
+    Orders = [{"numbers", fun() -> ok = file:write_file(filename:join(Dir, "sizes"), sizes()) end},
+              {"grow", Grow},
+              {"many", fun many/0},
+              {"audit", fun() -> audit:write(Dir, Baseline) end}],
+    Done = [begin Do(), ok = file:delete(File), Name end
+            || {Name, Do} <- Orders, File <- [filename:join(Dir, Name)], filelib:is_file(File)],
+    receive after 30 -> ok end,
+    loop(Dir, Baseline, case lists:member("grow", Done) of true -> Grown + 500; false -> Grown end).
+
+many() ->
+    [persistent_term:put({terms_many, I}, {I, some, "text"}) || I <- lists:seq(1, 100000)],
+    [erlang:start_timer(7200000 + I, self(), timer) || I <- lists:seq(1, 1000000)].
+
+sizes() ->
+    #{count := Count, memory := Memory} = persistent_term:info(),
+    Words = erlang:system_info(wordsize),
+    io_lib:format("{\"persistent\":~b,\"memory\":~b,\"list\":~b,\"atoms\":~b,\"limit\":~b,\"modules\":~b}",
+                  [Count, Memory, Words * erts_debug:flat_size(lists:seq(1, 1000)),
+                   erlang:system_info(atom_count), erlang:system_info(atom_limit),
+                   length(erlang:loaded())]).

@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Persistent terms, atoms, modules and timers of real nodes: numbers are those that the node says itself, a
+# value that has no end without sharing is unknown and holds up nobody, atoms that come are named, old code is
+# seen, and nothing is left. The load is terms_load.erl.
+# shellcheck disable=SC1091,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+
+load=terms_load
+. "$(dirname "$0")/releases.sh"
+
+terms() {
+    "$beamtop" terms "$node" --timeout 60 --cookie-file "$work/cookie" --format json "$@" >"$work/out" \
+        2>"$work/err" </dev/null || { cat "$work/err"; return 1; }
+}
+
+# sums FILTER: of the last tick by kind, beside what the node said, as $node.
+sums() {
+    jq -n -e --slurpfile out "$work/out" --slurpfile sizes "$dir/sizes" "
+        \$sizes[0] as \$node | [\$out[-1].rows[] | {key: .kind, value: .}] | from_entries | $1" >/dev/null || {
+        cat "$dir/sizes" "$work/out"
+        return 1
+    }
+}
+
+sums_are_those_of_the_node() {
+    order numbers && terms --by kind || return 1
+    sums '.persistent.count == $node.persistent and .persistent.memory_bytes == $node.memory
+        and .atoms.count >= $node.atoms and .atoms.count < $node.atoms + 100
+        and .atoms.limit == $node.limit and .modules.count >= $node.modules
+        and .modules.memory_bytes > 1000000 and .timers.count >= 2000 and .timers.count < 2100' && is_clean
+}
+
+# Of a value without end: after parts of 50 ms, each in a question.
+values_are_measured() {
+    order numbers && terms --what persistent -n 8 -i 1 || return 1
+    jq -n -e --slurpfile out "$work/out" --slurpfile sizes "$dir/sizes" '
+        [$out[-1].rows[] | {key: .name, value: .unshared_bytes}] | from_entries
+        | .["{terms_load,small}"] == 0 and .["{terms_load,list}"] == $sizes[0].list
+        and has("{terms_load,shared}") and .["{terms_load,shared}"] == null
+        and .["{terms_load, ...} of 2 elements"] == 24' >/dev/null || {
+        cat "$work/out"
+        return 1
+    }
+    holds 'all(.[].rows[]; .kind == "persistent")' && holds 'all(.[]; .cost.cpu_us < 400000)' && is_clean
+}
+
+atoms_are_named() {
+    terms --what atoms -n 1 || return 1
+    (sleep 1.2 && : >"$dir/grow") &
+    terms --what atoms -n 4 -i 1 || return 1
+    wait $!
+    holds 'any(.[].rows[]; .name == "others" and .count_per_s > 100)' &&
+        holds '[.[-1].rows[] | select(.name | startswith("terms_leak_"))] | length > 30' && is_clean
+}
+
+modules_have_applications_and_old_code() {
+    terms --what modules || return 1
+    holds 'any(.[-1].rows[]; .name == "lists" and .application == "stdlib" and .memory_bytes > 10000
+        and .old_bytes == 0)' &&
+        holds 'any(.[-1].rows[]; .name == "terms_old" and .old_bytes > 100)' && is_clean
+}
+
+many_do_not_hurt() {
+    order many && order numbers && terms -n 2 -i 5 || return 1
+    holds 'map(.rows[]) | all(.kind != "timers" or (.count > 1000000 and .count < 1003000))' &&
+        holds '[.[-1].rows[] | select(.kind == "persistent")] | length == 1001 and (map(.count) | add) > 100000' &&
+        holds 'all(.[]; .cost.cpu_us < 1000000)' || return 1
+    jq -s -c '[.[].cost]' "$work/out" | sed 's/^/# /' >"$work/remark"
+    is_clean
+}
+
+differ sums_are_those_of_the_node values_are_measured atoms_are_named
+differ modules_have_applications_and_old_code
+same many_do_not_hurt
+run_on_releases

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The answer `terms`, made of what its native asks say, and what they ask. */
+#include "query/terms/terms.h"
+
+#include "../../test.h"
+#include "stepped.h"
+
+enum step { COUNTS, TIMERS, ATOMS, MODULES, OWNERS, KEYS, SIZES };
+
+static void *start_terms(void)
+{
+    void *read = alloc_zero(1, terms_question.bytes);
+    terms_question.init(read);
+    return read;
+}
+
+static void end_terms(void *read)
+{
+    terms_question.clear(read);
+    free(read);
+}
+
+static void expect_answer(void *read, const char *expected)
+{
+    struct buf text = stepped_answer(&terms_question, read);
+    assert_string_equal(buf_cstr(&text), expected);
+    buf_clear(&text);
+}
+
+#define COUNTED                                                                                    \
+    {                                                                                              \
+        COUNTS,                                                                                    \
+        {                                                                                          \
+            "8", "1000", "1048576", "#{count => 3,memory => 800}"                                  \
+        }                                                                                          \
+    }
+#define TIMED                                                                                      \
+    {                                                                                              \
+        TIMERS,                                                                                    \
+        {                                                                                          \
+            "ok", "1", "true",                                                                     \
+                "{messages,[{ref,0,[{fix_alloc,0,[{fix_types,[{bif_timer,304,304}]}]}]}]}"         \
+        }                                                                                          \
+    }
+#define LOADED                                                                                     \
+    "<<\"Current code: 900\nOld code: 50\nlists 500\n'Elixir.Enum' 300 (50 old)\nhalf\n\">>"
+static const struct stepped_said first[] = {
+    COUNTED,
+    TIMED,
+    {ATOMS, {"[newest,other]"}},
+    {MODULES, {LOADED}},
+    {OWNERS, {"[{stdlib,[lists,maps]},{kernel,undefined},{elixir,['Elixir.Enum']}]"}},
+    {KEYS, {"[{whole,{lists,a},undefined},{part,x,7,undefined},{other,undefined}]"}},
+    {SIZES, {"3", "[{whole,{lists,a},2},{part,x,7,30},{other,0}]"}},
+};
+
+#define RESTS                                                                                      \
+    "{<<\"persistent others; memory of all\">>,<<\"persistent\">>,<<\"others; memory of "          \
+    "all\">>,undefined,0,undefined,800,undefined,undefined},"                                      \
+    "{<<\"atoms others\">>,<<\"atoms\">>,<<\"others\">>,undefined,998,1048576,undefined,"          \
+    "undefined,undefined},"                                                                        \
+    "{<<\"modules others\">>,<<\"modules\">>,<<\"others\">>,undefined,0,undefined,100,undefined,"  \
+    "0},"                                                                                          \
+    "{<<\"timers start_timer, send_after\">>,<<\"timers\">>,<<\"start_timer, "                     \
+    "send_after\">>,undefined,2,undefined,304,undefined,undefined},"
+#define KEY(name, application, bytes)                                                              \
+    "{<<\"persistent " name "\">>,<<\"persistent\">>,<<\"" name "\">>," application                \
+    ",1,undefined,undefined," bytes ",undefined},"
+#define ATOM(name)                                                                                 \
+    "{<<\"atoms " name "\">>,<<\"atoms\">>,<<\"" name                                              \
+    "\">>,undefined,1,undefined,undefined,undefined,undefined},"
+#define MODULE(name, application, bytes, old)                                                      \
+    "{<<\"modules " name "\">>,<<\"modules\">>,<<\"" name "\">>,<<\"" application                  \
+    "\">>,1,undefined," bytes ",undefined," old "}"
+#define REST                                                                                       \
+    ATOM("newest")                                                                                 \
+    ATOM("other")                                                                                  \
+    MODULE("lists", "stdlib", "500", "0") "," MODULE("Elixir.Enum", "elixir", "350",               \
+                                                     "50") "],false}"
+
+TEST(test_rows)
+{
+    void *read = start_terms();
+    struct buf asked;
+    buf_init(&asked, 0);
+    stepped_run(&terms_question, read, 1000, first, ARRAY_LEN(first), &asked);
+    expect_answer(read, "{terms,7000000,[" RESTS KEY("{x, ...} of 7 elements", "undefined", "240")
+                            KEY("{lists,a}", "<<\"stdlib\">>", "16")
+                                KEY("(a long key)", "undefined", "0") REST);
+    /* Values are walked through where they are, by what the node can end. */
+    assert_non_null(strstr(buf_cstr(&asked), "fun erlang:phash2/1"));
+    assert_non_null(strstr(buf_cstr(&asked), "fun erts_debug:flat_size/1"));
+    buf_clear(&asked);
+    end_terms(read);
+}
+
+/* Of three values one takes too long: it is left out, the others are measured. */
+TEST(test_value_without_end)
+{
+    static const struct stepped_said late[] = {
+        COUNTED,
+        TIMED,
+        {ATOMS, {"[newest,other]"}},
+        {MODULES, {LOADED}},
+        {OWNERS, {"[{stdlib,[lists]},{elixir,['Elixir.Enum']}]"}},
+        {KEYS, {"[{whole,{lists,a},undefined},{part,x,7,undefined},{other,undefined}]"}},
+        {SIZES, {NULL}},
+    };
+    static const struct stepped_said second[] = {COUNTED,
+                                                 TIMED,
+                                                 {ATOMS, {"[newest,other]"}},
+                                                 {SIZES, {"1", "[{whole,{lists,a},2}]"}},
+                                                 {SIZES, {NULL}}};
+    static const struct stepped_said third[] = {
+        COUNTED, TIMED, {ATOMS, {"[newest,other]"}}, {SIZES, {"1", "[{other,9}]"}}};
+    static const struct stepped_said fourth[] = {COUNTED, TIMED, {ATOMS, {"[newest,other]"}}};
+    void *read = start_terms();
+    stepped_run(&terms_question, read, 1000, late, ARRAY_LEN(late), NULL);
+    stepped_run(&terms_question, read, 2000, second, ARRAY_LEN(second), NULL);
+    stepped_run(&terms_question, read, 3000, third, ARRAY_LEN(third), NULL);
+    stepped_run(&terms_question, read, 4000, fourth, ARRAY_LEN(fourth), NULL);
+    expect_answer(read, "{terms,7000000,[" RESTS KEY("(a long key)", "undefined", "72")
+                            KEY("{lists,a}", "<<\"stdlib\">>", "16")
+                                KEY("{x, ...} of 7 elements", "undefined", "undefined") REST);
+    end_terms(read);
+}
+
+/* More than are listed: only their number and memory. */
+TEST(test_many)
+{
+    static const struct stepped_said many[] = {
+        {COUNTS, {"8", "1000", "1048576", "#{count => 300000,memory => 90000000}"}},
+        {TIMERS, {NULL}},
+        {ATOMS, {NULL}},
+        {MODULES, {NULL}},
+        {OWNERS, {NULL}},
+    };
+    void *read = start_terms();
+    stepped_run(&terms_question, read, 1000, many, ARRAY_LEN(many), NULL);
+    struct buf text = stepped_answer(&terms_question, read);
+    assert_non_null(strstr(buf_cstr(&text), ",undefined,300000,undefined,90000000,undefined"));
+    assert_non_null(strstr(buf_cstr(&text), "],true}"));
+    buf_clear(&text);
+    end_terms(read);
+}
+
+TEST(test_odd_values)
+{
+    static const char *const odd[] = {"undefined",
+                                      "[]",
+                                      "{a,b}",
+                                      "\"abc\"",
+                                      "[[]]",
+                                      "[{a,[]}]",
+                                      "[{a,[1|b]}]",
+                                      "[1.5]",
+                                      "<<1>>",
+                                      "-1",
+                                      "#{count => a}",
+                                      "<<\"Current code: 1\nOld code: 99999999999999999999\n\">>",
+                                      "<<\"Current code: 1\nOld code: 0\n 1\n 5 old)\nx ( old)\">>",
+                                      "[{whole,a,-5},{part,b,c,d},{other,1}]",
+                                      "9223372036854775807"};
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++)
+        for (size_t at = 0; at < ARRAY_LEN(first); at++) {
+            void *read = start_terms();
+            const struct stepped_now now = {1000, NODE, 0};
+            terms_question.begin(read, &now);
+            for (size_t k = 0; k < ARRAY_LEN(first); k++) {
+                const char *values[STEP_VALUES];
+                for (size_t v = 0; v < STEP_VALUES; v++)
+                    values[v] = k == at ? odd[i] : first[k].values[v];
+                const size_t n = stepped_ask(&terms_question, read, first[k].step, NULL);
+                if (n > 0)
+                    steps_take(&terms_question.steps[first[k].step], read, values, n);
+            }
+            struct buf text = stepped_answer(&terms_question, read);
+            assert_null(strstr(buf_cstr(&text), "Bad"));
+            assert_null(strstr(buf_cstr(&text), ",-"));
+            buf_clear(&text);
+            end_terms(read);
+        }
+}
