@@ -3,6 +3,7 @@
 %% how the script asks; each is deleted when it is done:
 %%   numbers  `sizes` is written: what this node says of itself, as JSON
 %%   grow     500 atoms more
+%%   debug    erts_debug is loaded
 %%   many     100,000 persistent terms and 1,000,000 timers
 %%   audit    `left` is written, by audit.erl
 -module(terms_load).
@@ -34,6 +35,7 @@ loop(Dir, Baseline, Grown) ->
     Grow = fun() -> [list_to_atom("terms_leak_" ++ integer_to_list(Grown + I)) || I <- lists:seq(1, 500)] end,
     Orders = [{"numbers", fun() -> ok = file:write_file(filename:join(Dir, "sizes"), sizes()) end},
               {"grow", Grow},
+              {"debug", fun() -> {module, _} = code:ensure_loaded(erts_debug) end},
               {"many", fun many/0},
               {"audit", fun() -> audit:write(Dir, Baseline) end}],
     Done = [begin Do(), ok = file:delete(File), Name end
@@ -47,8 +49,13 @@ many() ->
 
 sizes() ->
     #{count := Count, memory := Memory} = persistent_term:info(),
-    Words = erlang:system_info(wordsize),
-    io_lib:format("{\"persistent\":~b,\"memory\":~b,\"list\":~b,\"atoms\":~b,\"limit\":~b,\"modules\":~b}",
-                  [Count, Memory, Words * erts_debug:flat_size(lists:seq(1, 1000)),
+    List = lists:seq(1, 1000),
+    IsLoaded = erlang:module_loaded(erts_debug),
+    Bytes = case IsLoaded of
+        true -> erlang:system_info(wordsize) * erts_debug:flat_size(List);
+        false -> erlang:external_size(List)
+    end,
+    io_lib:format("{\"persistent\":~b,\"memory\":~b,\"list\":~b,\"debug\":~s,\"atoms\":~b,\"limit\":~b,\"modules\":~b}",
+                  [Count, Memory, Bytes, IsLoaded,
                    erlang:system_info(atom_count), erlang:system_info(atom_limit),
                    length(erlang:loaded())]).

@@ -239,6 +239,7 @@ struct ports_row {
 struct terms_row {
     struct slice id, kind, name, application;
     int64_t count, limit, memory_bytes, unshared_bytes, old_bytes;
+    int64_t is_external; /* 0, 1 */
     double count_per_s, memory_per_s;
 };
 

@@ -16,8 +16,8 @@ static const struct field terms[] = {
           .look = LOOK_CHANGE, .width = 9, .rate_of = "count", .adds = true),
     FIELD("limit", COUNT, limit, "most that the node can have: of atoms", .width = 9, .adds = true),
     FIELD("memory_bytes", BYTES, memory_bytes,
-          "memory, as the VM counts it: of all persistent terms, of the code of modules, of "
-          "timers",
+          "memory, as the VM counts it: of all persistent terms, of all atoms, of the code of "
+          "modules, of timers",
           .title = "MEMORY", .width = 9, .adds = true),
     FIELD("memory_bytes_per_s", BYTE_RATE, memory_per_s, "growth per second", .title = "MEM/s",
           .look = LOOK_CHANGE, .width = 10, .rate_of = "memory_bytes", .adds = true),
@@ -25,6 +25,11 @@ static const struct field terms[] = {
           "size of a persistent term's value if nothing in it were shared; null: not measured, or "
           "too large for it",
           .title = "UNSHARED", .width = 9, .adds = true),
+    FIELD(
+        "external_format", BOOL, is_external,
+        "whether that is the size in the external term format: erts_debug, which knows the size in "
+        "memory, is not loaded on the node",
+        .title = "EXTERNAL", .width = 8),
     FIELD("old_bytes", BYTES, old_bytes, "size of a module's old code; 0: it has none",
           .title = "OLD CODE", .width = 9, .adds = true),
     FIELD("application", TEXT, application,
@@ -34,5 +39,6 @@ static const struct field terms[] = {
 FIELD_TABLE(terms_fields, terms,
             "kind name count count_per_s limit memory_bytes memory_bytes_per_s unshared_bytes "
             "old_bytes application",
-            "id kind name application count limit memory_bytes unshared_bytes old_bytes");
+            "id kind name application count limit memory_bytes unshared_bytes "
+            "external_format old_bytes");
 #undef ROW

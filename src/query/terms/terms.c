@@ -34,6 +34,7 @@ static bool ask_counts(void *own, struct run_calls *calls)
     run_add_text(calls, "erlang", "system_info", "[atom_count]");
     run_add_text(calls, "erlang", "system_info", "[atom_limit]");
     run_add_text(calls, "persistent_term", "info", "[]");
+    run_add_text(calls, "erlang", "module_loaded", "[erts_debug]");
     if (t->persistent > 0) /* it goes through all */
         calls->most_us += LIST_US * (double)t->persistent;
     return true;
@@ -49,13 +50,14 @@ static void take_counts(void *own, const struct slice *values, size_t n)
 {
     struct terms_read *t = own;
     t->word_bytes = t->atoms = t->atom_limit = t->persistent = t->persistent_bytes = -1;
-    if (!values || n != 4)
+    if (!values || n != 5)
         return;
     t->word_bytes = read_count(values[0]);
     t->atoms = read_count(values[1]);
     t->atom_limit = read_count(values[2]);
     t->persistent = read_count(values_find_in_map(values[3], "count"));
     t->persistent_bytes = read_count(values_find_in_map(values[3], "memory"));
+    t->is_external = !who_term_is(values[4], "true");
 }
 
 /* ---- persistent terms */
@@ -95,8 +97,8 @@ static size_t part_of_sizes(const struct terms_read *t)
     return left < t->size_n ? left : t->size_n;
 }
 
-/* phash2/1 walks through what flat_size/1 does, and more slowly; but it yields, so it can be ended.
- * It goes first. */
+/* phash2/1 walks through what size functions do, and more slowly; but it yields, so it can be
+ * ended. It goes first. */
 static bool ask_sizes(void *own, struct run_calls *calls)
 {
     struct terms_read *t = own;
@@ -105,7 +107,7 @@ static bool ask_sizes(void *own, struct run_calls *calls)
         return false;
     t->sizes_left--;
     run_add(calls, "lists", "foldl", terms_walk_args(t->size_at, n));
-    run_add(calls, "lists", "foldl", terms_sizes_args(t->size_at, n));
+    run_add(calls, "lists", "foldl", terms_sizes_args(t->size_at, n, t->is_external));
     calls->is_ended = true;
     calls->most_us = WALK_MS * 1000.0 + 2 * LIST_US * (double)t->persistent;
     calls->heap_words = LIST_WORDS;
@@ -122,7 +124,8 @@ static void take_sizes(void *own, const struct slice *values, size_t n)
         t->bad_end = t->size_at + part;
         t->size_at += part == 1;
         t->size_n = part > SIZES_STEP ? part / SIZES_STEP : 1;
-    } else if (n == 2 && terms_take_sizes(&t->keys, t->size_at, part, values[1])) {
+    } else if (n == 2 && terms_take_sizes(&t->keys, t->size_at, part, values[1],
+                                          t->is_external ? 0 : t->word_bytes)) {
         t->size_at += part;
         if (t->size_at >= t->bad_end)
             t->size_n = t->size_n * SIZES_STEP < TERMS_KEYS ? t->size_n * SIZES_STEP : TERMS_KEYS;
@@ -209,11 +212,13 @@ static bool ask_timers(void *own, struct run_calls *calls)
 {
     const struct terms_read *t = own;
     run_add(calls, "erlang", "system_info", growth_fixed_args(t->node.name, t->node.creation));
+    /* Waits for all schedulers, so their bytes are there behind it. */
+    run_add_text(calls, "erlang", "memory", "[[atom_used,ets]]");
     run_add_text(calls, "erlang", "system_info", "[schedulers]");
     run_add_text(calls, "erlang", "delay_trap", FIXED_MS_TEXT);
     run_add(calls, "lists", "foldl", args_of_messages());
     calls->waited_us = (FIXED_MS + 1) * 1000.0;
-    calls->waits = 1;
+    calls->waits = 2;
     return true;
 }
 
@@ -222,8 +227,12 @@ static void take_timers(void *own, const struct slice *values, size_t n)
     struct terms_read *t = own;
     int64_t schedulers;
     t->timers = (struct growth_kept){0};
-    if (values && n == 4 && t->word_bytes == 8 && values_read_integer(values[1], &schedulers))
-        t->timers = growth_read_kept(values[3], schedulers);
+    t->atom_bytes = -1;
+    if (!values || n != 5)
+        return;
+    t->atom_bytes = values_find_integer(values[1], "atom_used");
+    if (t->word_bytes == 8 && values_read_integer(values[2], &schedulers))
+        t->timers = growth_read_kept(values[4], schedulers);
 }
 
 /* ---- the question */

@@ -15,6 +15,7 @@ struct row {
     const char *kind;
     struct slice name, application;
     int64_t count, limit, bytes, unshared, old_bytes;
+    bool is_external; /* unshared: in the external term format */
 };
 
 static void build_text(struct builder *b, struct slice text)
@@ -47,7 +48,22 @@ static void build_row(struct builder *b, const struct row *row)
     values_build_number(b, row->limit);
     values_build_number(b, row->bytes);
     values_build_number(b, row->unshared);
+    if (row->unshared >= 0)
+        build_bool(b, row->is_external);
+    else
+        build_atom(b, "undefined");
     values_build_number(b, row->old_bytes);
+}
+
+static struct row row_of(const char *kind, struct slice name, int64_t count)
+{
+    return (struct row){.kind = kind,
+                        .name = name,
+                        .count = count,
+                        .limit = -1,
+                        .bytes = -1,
+                        .unshared = -1,
+                        .old_bytes = -1};
 }
 
 static int64_t subtract_known(int64_t all, int64_t part)
@@ -57,59 +73,50 @@ static int64_t subtract_known(int64_t all, int64_t part)
 
 /* ---- what is not listed, so that sums of a kind are those of the node */
 
-static void build_rests(struct builder *b, const struct terms_read *t, size_t n_modules)
+static struct row rest_of_modules(const struct terms_read *t, size_t n)
 {
     const struct terms_modules *modules = &t->modules;
+    struct row row = row_of("modules", slice_of("others"), -1);
     int64_t bytes = 0, old_bytes = 0;
-    for (size_t i = 0; i < n_modules; i++) {
+    if (t->modules_ms == 0)
+        return row;
+    for (size_t i = 0; i < n; i++) {
         bytes = values_add(bytes, modules->all[i].bytes + modules->all[i].old_bytes);
         old_bytes = values_add(old_bytes, modules->all[i].old_bytes);
     }
-    const bool knows = t->modules_ms > 0;
-    const struct row rows[] = {
-        {"persistent",
-         slice_of("others; memory of all"),
-         {0},
-         subtract_known(t->persistent, (int64_t)t->keys.n),
-         -1,
-         t->persistent_bytes,
-         -1,
-         -1},
-        {"atoms",
-         slice_of("others"),
-         {0},
-         subtract_known(t->atoms, (int64_t)t->n_newest),
-         t->atom_limit,
-         -1,
-         -1,
-         -1},
-        {"modules",
-         slice_of("others"),
-         {0},
-         knows ? (int64_t)(modules->n - n_modules) : -1,
-         -1,
-         knows ? subtract_known(values_add(modules->bytes, modules->old_bytes), bytes) : -1,
-         -1,
-         knows ? subtract_known(modules->old_bytes, old_bytes) : -1},
-        {"timers",
-         slice_of("start_timer, send_after"),
-         {0},
-         t->timers.known ? t->timers.timers : -1,
-         -1,
-         t->timers.known ? t->timers.timer_bytes : -1,
-         -1,
-         -1},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        build_row(b, &rows[i]);
+    row.count = (int64_t)(modules->n - n);
+    row.bytes = subtract_known(values_add(modules->bytes, modules->old_bytes), bytes);
+    row.old_bytes = subtract_known(modules->old_bytes, old_bytes);
+    return row;
+}
+
+static void build_rests(struct builder *b, const struct terms_read *t, size_t n_modules)
+{
+    const int64_t keys = subtract_known(t->persistent, (int64_t)t->keys.n);
+    const int64_t atoms = subtract_known(t->atoms, (int64_t)t->n_newest);
+    const struct row modules = rest_of_modules(t, n_modules);
+    struct row persistent = row_of("persistent", slice_of("others; memory of all"), keys);
+    struct row atom = row_of("atoms", slice_of("others; memory of all"), atoms);
+    struct row timers = row_of("timers", slice_of("start_timer, send_after"), -1);
+    persistent.bytes = t->persistent_bytes;
+    atom.limit = t->atom_limit;
+    atom.bytes = t->atom_bytes;
+    if (t->timers.known) {
+        timers.count = t->timers.timers;
+        timers.bytes = t->timers.timer_bytes;
+    }
+    build_row(b, &persistent);
+    build_row(b, &atom);
+    build_row(b, &modules);
+    build_row(b, &timers);
 }
 
 /* ---- what is listed */
 
-static int compare_words(const void *a, const void *b)
+static int compare_sizes(const void *a, const void *b)
 {
     const struct terms_key *x = *(struct terms_key *const *)a, *y = *(struct terms_key *const *)b;
-    const int order = (x->words < y->words) - (x->words > y->words);
+    const int order = (x->bytes < y->bytes) - (x->bytes > y->bytes);
     return order ? order : slice_order(x->text, y->text);
 }
 
@@ -118,29 +125,34 @@ static void build_keys(struct builder *b, const struct terms_read *t)
     struct terms_key **ranked = alloc_zero(t->keys.n + 1, sizeof(struct terms_key *));
     for (size_t i = 0; i < t->keys.n; i++)
         ranked[i] = &t->keys.all[i];
-    qsort(ranked, t->keys.n, sizeof(struct terms_key *), compare_words);
+    qsort(ranked, t->keys.n, sizeof(struct terms_key *), compare_sizes);
     for (size_t i = 0; i < t->keys.n; i++) {
-        const struct terms_key *key = ranked[i];
-        const int64_t bytes = key->words < 0 ? -1 : key->words * t->word_bytes;
-        build_row(b,
-                  &(struct row){"persistent", key->text, terms_find_owner(&t->owners, key->module),
-                                1, -1, -1, bytes, -1});
+        struct row row = row_of("persistent", ranked[i]->text, 1);
+        row.application = terms_find_owner(&t->owners, ranked[i]->module);
+        row.unshared = ranked[i]->bytes;
+        row.is_external = ranked[i]->is_external;
+        build_row(b, &row);
     }
     free(ranked);
 }
 
 static void build_atoms(struct builder *b, const struct terms_read *t)
 {
-    for (size_t i = 0; i < t->n_newest; i++)
-        build_row(b, &(struct row){"atoms", who_atom_of(t->newest[i]), {0}, 1, -1, -1, -1, -1});
+    for (size_t i = 0; i < t->n_newest; i++) {
+        const struct row row = row_of("atoms", who_atom_of(t->newest[i]), 1);
+        build_row(b, &row);
+    }
 }
 
 static void build_modules(struct builder *b, const struct terms_read *t, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct terms_module *m = &t->modules.all[i];
-        build_row(b, &(struct row){"modules", m->name, terms_find_owner(&t->owners, m->name), 1, -1,
-                                   m->bytes + m->old_bytes, -1, m->old_bytes});
+        struct row row = row_of("modules", m->name, 1);
+        row.application = terms_find_owner(&t->owners, m->name);
+        row.bytes = m->bytes + m->old_bytes;
+        row.old_bytes = m->old_bytes;
+        build_row(b, &row);
     }
 }
 

@@ -10,12 +10,13 @@
 #define TERMS_KEYS 1000    /* of persistent terms that are listed */
 #define TERMS_ATOMS 50     /* the newest */
 #define TERMS_MODULES 1000 /* with a row each: the largest */
-#define TERMS_COLUMNS 9    /* of a row: as `terms_fields` of the model has them */
+#define TERMS_COLUMNS 10   /* of a row: as `terms_fields` of the model has them */
 
 struct terms_key {
     struct slice text;   /* as Erlang writes it, cut where it is long */
     struct slice module; /* its first atom, a name; len 0: it has none */
-    int64_t words;       /* of its value, unshared; -1: not known */
+    int64_t bytes;       /* of its value, unshared; -1: not known */
+    bool is_external;    /* in the external term format */
 };
 struct terms_keys {
     struct arena arena;
@@ -47,7 +48,9 @@ struct terms_owners {
 struct terms_read {
     struct who_node node;
     uint64_t now_ms;
-    int64_t word_bytes, persistent, persistent_bytes, atoms, atom_limit; /* -1: not known */
+    int64_t word_bytes, persistent, persistent_bytes; /* -1: not known */
+    int64_t atoms, atom_limit, atom_bytes;            /* likewise */
+    bool is_external; /* erts_debug is not loaded, so sizes are those of the external format */
     struct terms_keys keys;
     uint64_t keys_ms, keys_tried_ms; /* 0: never */
     int64_t keys_count;              /* of all, when they were listed */
@@ -67,14 +70,15 @@ struct terms_read {
 
 /* Of lists:foldl/3: the first TERMS_KEYS keys, without a look at values. */
 struct builder *terms_keys_args(void);
-/* Keys of n from `at` on, with the words of their values. */
-struct builder *terms_sizes_args(size_t at, size_t n);
+/* Keys of n from `at` on, with the words of their values, or bytes of the external format. */
+struct builder *terms_sizes_args(size_t at, size_t n, bool is_external);
 /* A number, after a walk through the same values that the node can end at any time. */
 struct builder *terms_walk_args(size_t at, size_t n);
-/* false: another form, and nothing has changed. Words of a key that was there stay. */
+/* false: another form, and nothing has changed. Sizes of a key that was there stay. */
 bool terms_take_keys(struct terms_keys *keys, struct slice list);
-/* false: these are not the keys from `at` on. */
-bool terms_take_sizes(struct terms_keys *keys, size_t at, size_t n, struct slice list);
+/* word_bytes 0: sizes are of the external format. false: these are not the keys from `at` on. */
+bool terms_take_sizes(struct terms_keys *keys, size_t at, size_t n, struct slice list,
+                      int64_t word_bytes);
 void terms_keys_clear(struct terms_keys *keys);
 
 /* ---- terms_modules.c */

@@ -91,9 +91,11 @@ struct builder *terms_keys_args(void)
     return args_of_filter(call_pairs(0, TERMS_KEYS), build_spec(false));
 }
 
-struct builder *terms_sizes_args(size_t at, size_t n)
+struct builder *terms_sizes_args(size_t at, size_t n, bool is_external)
 {
-    return args_of_filter(call_values("erts_debug", "flat_size", at, n), build_spec(true));
+    const struct args_call sizes = is_external ? call_values("erlang", "external_size", at, n)
+                                               : call_values("erts_debug", "flat_size", at, n);
+    return args_of_filter(sizes, build_spec(true));
 }
 
 struct builder *terms_walk_args(size_t at, size_t n)
@@ -149,8 +151,8 @@ static bool read_key(struct slice term, struct arena *arena, struct terms_key *o
     } else {
         return false;
     }
-    if (!values_read_integer(words, &out->words) || out->words < 0 || out->words > VALUES_MOST)
-        out->words = -1;
+    if (!values_read_integer(words, &out->bytes) || out->bytes < 0 || out->bytes > VALUES_MOST)
+        out->bytes = -1;
     out->text = slice_take(arena, &text);
     return true;
 }
@@ -185,7 +187,7 @@ static int compare_keys(const void *a, const void *b)
     return slice_order(x->text, y->text);
 }
 
-static void keep_words(struct terms_keys *now, const struct terms_keys *before)
+static void keep_sizes(struct terms_keys *now, const struct terms_keys *before)
 {
     struct terms_key **sorted = alloc_zero(before->n + 1, sizeof(struct terms_key *));
     for (size_t i = 0; i < before->n; i++)
@@ -195,8 +197,10 @@ static void keep_words(struct terms_keys *now, const struct terms_keys *before)
         const struct terms_key *key = &now->all[i];
         struct terms_key **same =
             bsearch(&key, sorted, before->n, sizeof(struct terms_key *), compare_keys);
-        if (same)
-            now->all[i].words = (*same)->words;
+        if (same) {
+            now->all[i].bytes = (*same)->bytes;
+            now->all[i].is_external = (*same)->is_external;
+        }
     }
     free(sorted);
 }
@@ -210,13 +214,14 @@ bool terms_take_keys(struct terms_keys *keys, struct slice list)
         arena_clear(&now.arena);
         return false;
     }
-    keep_words(&now, keys);
+    keep_sizes(&now, keys);
     terms_keys_clear(keys);
     *keys = now;
     return true;
 }
 
-bool terms_take_sizes(struct terms_keys *keys, size_t at, size_t n, struct slice list)
+bool terms_take_sizes(struct terms_keys *keys, size_t at, size_t n, struct slice list,
+                      int64_t word_bytes)
 {
     struct arena arena;
     size_t count = 0;
@@ -225,8 +230,11 @@ bool terms_take_sizes(struct terms_keys *keys, size_t at, size_t n, struct slice
     bool same = all && count == n && at + n <= keys->n;
     for (size_t i = 0; same && i < n; i++) {
         same = slice_equal(all[i].text, keys->all[at + i].text);
-        if (same)
-            keys->all[at + i].words = all[i].words;
+        if (same) {
+            keys->all[at + i].bytes =
+                word_bytes > 0 && all[i].bytes > 0 ? all[i].bytes * word_bytes : all[i].bytes;
+            keys->all[at + i].is_external = word_bytes == 0;
+        }
     }
     free(all);
     arena_clear(&arena);

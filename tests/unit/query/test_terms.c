@@ -31,14 +31,14 @@ static void expect_answer(void *read, const char *expected)
     {                                                                                              \
         COUNTS,                                                                                    \
         {                                                                                          \
-            "8", "1000", "1048576", "#{count => 3,memory => 800}"                                  \
+            "8", "1000", "1048576", "#{count => 3,memory => 800}", "true"                          \
         }                                                                                          \
     }
 #define TIMED                                                                                      \
     {                                                                                              \
         TIMERS,                                                                                    \
         {                                                                                          \
-            "ok", "1", "true",                                                                     \
+            "true", "[{atom_used,70},{ets,5}]", "1", "true",                                       \
                 "{messages,[{ref,0,[{fix_alloc,0,[{fix_types,[{bif_timer,304,304}]}]}]}]}"         \
         }                                                                                          \
     }
@@ -54,29 +54,27 @@ static const struct stepped_said first[] = {
     {SIZES, {"3", "[{whole,{lists,a},2},{part,x,7,30},{other,0}]"}},
 };
 
+#define UNKNOWN2 "undefined,undefined"
+#define UNKNOWN3 "undefined," UNKNOWN2
+#define ROW_OF(kind, name, rest)                                                                   \
+    "{<<\"" kind " " name "\">>,<<\"" kind "\">>,<<\"" name "\">>," rest "}"
 #define RESTS                                                                                      \
-    "{<<\"persistent others; memory of all\">>,<<\"persistent\">>,<<\"others; memory of "          \
-    "all\">>,undefined,0,undefined,800,undefined,undefined},"                                      \
-    "{<<\"atoms others\">>,<<\"atoms\">>,<<\"others\">>,undefined,998,1048576,undefined,"          \
-    "undefined,undefined},"                                                                        \
-    "{<<\"modules others\">>,<<\"modules\">>,<<\"others\">>,undefined,0,undefined,100,undefined,"  \
-    "0},"                                                                                          \
-    "{<<\"timers start_timer, send_after\">>,<<\"timers\">>,<<\"start_timer, "                     \
-    "send_after\">>,undefined,2,undefined,304,undefined,undefined},"
+    ROW_OF("persistent", "others; memory of all", "undefined,0,undefined,800," UNKNOWN3)           \
+    "," ROW_OF("atoms", "others; memory of all", "undefined,998,1048576,70," UNKNOWN3) "," ROW_OF( \
+        "modules", "others",                                                                       \
+        "undefined,0,undefined,100," UNKNOWN2                                                      \
+        ",0") "," ROW_OF("timers", "start_timer, send_after",                                      \
+                         "undefined,2,undefined,304," UNKNOWN3) ","
 #define KEY(name, application, bytes)                                                              \
-    "{<<\"persistent " name "\">>,<<\"persistent\">>,<<\"" name "\">>," application                \
-    ",1,undefined,undefined," bytes ",undefined},"
-#define ATOM(name)                                                                                 \
-    "{<<\"atoms " name "\">>,<<\"atoms\">>,<<\"" name                                              \
-    "\">>,undefined,1,undefined,undefined,undefined,undefined},"
+    ROW_OF("persistent", name, application ",1," UNKNOWN2 "," bytes ",undefined") ","
+#define ATOM(name) ROW_OF("atoms", name, "undefined,1," UNKNOWN2 "," UNKNOWN3) ","
 #define MODULE(name, application, bytes, old)                                                      \
-    "{<<\"modules " name "\">>,<<\"modules\">>,<<\"" name "\">>,<<\"" application                  \
-    "\">>,1,undefined," bytes ",undefined," old "}"
+    ROW_OF("modules", name, "<<\"" application "\">>,1,undefined," bytes "," UNKNOWN2 "," old)
 #define REST                                                                                       \
     ATOM("newest")                                                                                 \
     ATOM("other")                                                                                  \
-    MODULE("lists", "stdlib", "500", "0") "," MODULE("Elixir.Enum", "elixir", "350",               \
-                                                     "50") "],false}"
+    MODULE("lists", "stdlib", "500", "0")                                                          \
+    "," MODULE("Elixir.Enum", "elixir", "350", "50") "],false}"
 
 TEST(test_rows)
 {
@@ -84,9 +82,10 @@ TEST(test_rows)
     struct buf asked;
     buf_init(&asked, 0);
     stepped_run(&terms_question, read, 1000, first, ARRAY_LEN(first), &asked);
-    expect_answer(read, "{terms,7000000,[" RESTS KEY("{x, ...} of 7 elements", "undefined", "240")
-                            KEY("{lists,a}", "<<\"stdlib\">>", "16")
-                                KEY("(a long key)", "undefined", "0") REST);
+    expect_answer(read,
+                  "{terms,7000000,[" RESTS KEY("{x, ...} of 7 elements", "undefined", "240,false")
+                      KEY("{lists,a}", "<<\"stdlib\">>", "16,false")
+                          KEY("(a long key)", "undefined", "0,false") REST);
     /* Values are walked through where they are, by what the node can end. */
     assert_non_null(strstr(buf_cstr(&asked), "fun erlang:phash2/1"));
     assert_non_null(strstr(buf_cstr(&asked), "fun erts_debug:flat_size/1"));
@@ -119,9 +118,9 @@ TEST(test_value_without_end)
     stepped_run(&terms_question, read, 2000, second, ARRAY_LEN(second), NULL);
     stepped_run(&terms_question, read, 3000, third, ARRAY_LEN(third), NULL);
     stepped_run(&terms_question, read, 4000, fourth, ARRAY_LEN(fourth), NULL);
-    expect_answer(read, "{terms,7000000,[" RESTS KEY("(a long key)", "undefined", "72")
-                            KEY("{lists,a}", "<<\"stdlib\">>", "16")
-                                KEY("{x, ...} of 7 elements", "undefined", "undefined") REST);
+    expect_answer(read, "{terms,7000000,[" RESTS KEY("(a long key)", "undefined", "72,false")
+                            KEY("{lists,a}", "<<\"stdlib\">>", "16,false")
+                                KEY("{x, ...} of 7 elements", "undefined", UNKNOWN2) REST);
     end_terms(read);
 }
 
@@ -129,7 +128,7 @@ TEST(test_value_without_end)
 TEST(test_many)
 {
     static const struct stepped_said many[] = {
-        {COUNTS, {"8", "1000", "1048576", "#{count => 300000,memory => 90000000}"}},
+        {COUNTS, {"8", "1000", "1048576", "#{count => 300000,memory => 90000000}", "false"}},
         {TIMERS, {NULL}},
         {ATOMS, {NULL}},
         {MODULES, {NULL}},
