@@ -25,10 +25,10 @@ sums() {
 }
 
 sums_are_those_of_the_node() {
-    order numbers && terms --by kind || return 1
+    terms --by kind && order numbers || return 1
     sums '.persistent.count == $node.persistent and .persistent.memory_bytes == $node.memory
-        and .atoms.count >= $node.atoms and .atoms.count < $node.atoms + 100
-        and .atoms.limit == $node.limit and .modules.count >= $node.modules
+        and .atoms.count <= $node.atoms and .atoms.count > $node.atoms - 500
+        and .atoms.limit == $node.limit and .modules.count > 50 and .modules.count <= $node.modules
         and .modules.memory_bytes > 1000000 and .timers.count >= 2000 and .timers.count < 2100' && is_clean
 }
 
@@ -43,7 +43,7 @@ expect_values() {
         cat "$work/out"
         return 1
     }
-    holds "all(.[].rows[]; .kind == \"persistent\" and .external_format != $1)" && holds 'all(.[]; .cost.cpu_us < 400000)' && is_clean
+    holds "all(.[].rows[]; .kind == \"persistent\" and .external_format != $1)" && holds 'all(.[]; .cost.target_us < 400000)' && is_clean
 }
 
 values_are_measured() { expect_values false && order debug && expect_values true; }
@@ -68,7 +68,7 @@ many_do_not_hurt() {
     order many && order numbers && terms -n 2 -i 5 || return 1
     holds 'map(.rows[]) | all(.kind != "timers" or (.count > 1000000 and .count < 1003000))' &&
         holds '[.[-1].rows[] | select(.kind == "persistent")] | length == 1001 and (map(.count) | add) > 100000' &&
-        holds 'all(.[]; .cost.cpu_us < 1000000)' || return 1
+        holds 'all(.[]; .cost.target_us < 1000000)' || return 1
     jq -s -c '[.[].cost]' "$work/out" | sed 's/^/# /' >"$work/remark"
     is_clean
 }

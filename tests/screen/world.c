@@ -490,6 +490,9 @@ static void give_tables(struct model *m, int tick)
 }
 
 static void give_one_table(struct model *m, const struct want *want, int tick)
+#define TERM(kind, name, rest)                                                                     \
+    "{<<\"" kind " " name "\">>,<<\"" kind "\">>,<<\"" name "\">>," rest "},"
+    static void give_terms(struct model *m, int tick)
 {
     struct buf t;
     buf_init(&t, 0);
@@ -524,6 +527,30 @@ static void give_mnesia(struct model *m, int tick)
                "900,100}],false}",
                (1000 + tick) * SECOND, 5000 + 90 * tick);
     give(m, QUESTION_MNESIA, &t);
+        "{terms,%" PRId64 ",[" TERM("persistent", "others; memory of all",
+                                    "undefined,0,undefined,913408,undefined,undefined,undefined")
+            TERM("atoms", "others; memory of all",
+                 "undefined,%d,1048576,1802240,undefined,undefined,undefined")
+                TERM("modules", "others", "undefined,0,undefined,0,undefined,undefined,0")
+                    TERM("timers", "start_timer, send_after",
+                         "undefined,%d,undefined,%d,undefined,undefined,undefined")
+                        TERM("persistent", "{shop_prices,euro}",
+                             "shop,1,undefined,undefined,851968,false,undefined")
+                            TERM("persistent", "{shop_rules, ...} of 2 elements",
+                                 "shop,1,undefined,undefined,undefined,undefined,undefined")
+                                TERM("atoms", "session_%d",
+                                     "undefined,1,undefined,undefined,undefined,undefined,"
+                                     "undefined") TERM("modules", "shop_cart",
+                                                       "shop,1,undefined,61440,undefined,undefined,"
+                                                       "20480") "{"
+                                                                "<<\"modules "
+                                                                "lists\">>,<<\"modules\">>,lists,"
+                                                                "stdlib,1,undefined,52224,"
+                                                                "undefined,undefined,0}],"
+                                                                "false}",
+        (1000 + tick) * SECOND, 61000 + 240 * tick, 2000 + 10 * tick, 152 * (2000 + 10 * tick),
+        tick, tick);
+        give(m, QUESTION_TERMS, &t);
 }
 
 #define WAITS_FOR(pid, name, call, target, caller, reductions)                                     \
@@ -766,6 +793,8 @@ void world_answer(struct model *m, enum world world, const struct want *want, in
         give_keys(m, tick);
     if (want->needs & NEED(MNESIA) && world == WORLD_SMALL)
         give_mnesia(m, tick);
+    if (want->needs & NEED(TERMS))
+        give_terms(m, tick);
     if (want->needs & NEED(WAITS))
         give_waits(m, tick);
     if (want->needs & NEED(HEAPS))

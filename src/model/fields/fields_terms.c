@@ -37,8 +37,8 @@ static const struct field terms[] = {
           .look = LOOK_ASIDE, .width = 14),
 };
 FIELD_TABLE(terms_fields, terms,
-            "kind name count count_per_s limit memory_bytes memory_bytes_per_s unshared_bytes "
-            "old_bytes application",
+            "name kind count count_per_s memory_bytes unshared_bytes old_bytes application limit "
+            "memory_bytes_per_s",
             "id kind name application count limit memory_bytes unshared_bytes "
             "external_format old_bytes");
 #undef ROW

@@ -53,7 +53,7 @@ static void clear_calls(struct run_calls *calls)
     calls->most_us = PRICE_BATCH_US;
     calls->waited_us = calls->waits = calls->way_us = 0;
     calls->heap_words = 0;
-    calls->is_ended = false;
+    calls->ends_ms = 0;
 }
 
 /* ---- answers */
@@ -122,11 +122,12 @@ static int ask_step(struct run *r, const struct run_step *step, struct error *er
     struct native_call call;
     const uint64_t now = uv_now(r->loop);
     const unsigned left = native_left_ms(r->due_ms, now);
-    const unsigned waits = step->waits_ms > 0 && step->waits_ms < left ? step->waits_ms : left;
+    const unsigned most = r->calls.ends_ms > 0 ? r->calls.ends_ms : step->waits_ms;
+    const unsigned waits = most > 0 && most < left ? most : left;
     r->calls.steps[0] = r->calls.steps[r->calls.n + 1] = clock;
     native_batch_init(&call, r->calls.steps, r->calls.n + 2, false);
     r->waits = step->waits_ms > 0;
-    call.patient = r->waits && !r->calls.is_ended;
+    call.patient = r->waits && r->calls.ends_ms == 0;
     if (r->calls.heap_words > 0)
         call.max_heap_words = r->calls.heap_words;
     const int rc = native_ask(r->native, r->place + r->waits, &call, now, waits,

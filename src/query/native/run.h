@@ -23,8 +23,8 @@ struct run_calls {
     uint64_t heap_words; /* 0: as native.h says */
     double waited_us;    /* what they sleep is none of it */
     double way_us;       /* what their terms cost on the way there and back */
-    bool is_ended;       /* after waits_ms, since it may go on for ever; else it ends by itself */
-    double waits;        /* they ask every scheduler: so many times what the header's asks take */
+    unsigned ends_ms; /* 0, or of a step that waits: after so long it is ended, not left to end */
+    double waits;     /* they ask every scheduler: so many times what the header's asks take */
 };
 /* args: a list, with version byte; it is the run's from then on. */
 void run_add(struct run_calls *calls, const char *module, const char *function,

@@ -14,9 +14,10 @@
 #define LIST_US 0.5 /* of each, measured */
 #define KEY_US 2.0  /* of each with a row: a match specification, and its way */
 /* A walk that takes longer is ended, and all values of that ask stay unknown. */
-#define WALK_MS 50
-#define SIZES_MOST 6 /* asks of one question */
-#define SIZES_STEP 8 /* so many times more, or fewer, in the next ask */
+#define WALK_MS 25      /* a busy host takes twice as long */
+#define AGAIN_MS 600000 /* until one that took so long by itself is tried again */
+#define SIZES_MOST 6    /* asks of one question */
+#define SIZES_STEP 8    /* so many times more, or fewer, in the next ask */
 #define MODULES_EVERY_MS 10000
 #define OWNERS_EVERY_MS 60000
 #define MODULE_US 2.0
@@ -91,10 +92,20 @@ static void take_keys(void *own, const struct slice *values, size_t n)
     t->size_at = t->bad_end = 0;
 }
 
+/* It took too long by itself, not long ago. */
+static bool is_endless(const struct terms_read *t, size_t at)
+{
+    const uint64_t late_ms = t->keys.all[at].late_ms;
+    return late_ms > 0 && t->now_ms - late_ms < AGAIN_MS;
+}
+
+/* Up to the next that is endless. */
 static size_t part_of_sizes(const struct terms_read *t)
 {
-    const size_t left = t->keys.n - t->size_at;
-    return left < t->size_n ? left : t->size_n;
+    size_t n = 1;
+    while (n < t->size_n && t->size_at + n < t->keys.n && !is_endless(t, t->size_at + n))
+        n++;
+    return n;
 }
 
 /* phash2/1 walks through what size functions do, and more slowly; but it yields, so it can be
@@ -102,14 +113,16 @@ static size_t part_of_sizes(const struct terms_read *t)
 static bool ask_sizes(void *own, struct run_calls *calls)
 {
     struct terms_read *t = own;
+    while (t->size_at < t->keys.n && is_endless(t, t->size_at))
+        t->size_at++;
     const size_t n = t->size_at < t->keys.n ? part_of_sizes(t) : 0;
-    if (n == 0 || t->sizes_left == 0 || t->keys_count != t->persistent)
+    if (n == 0 || t->sizes_left == 0 || t->persistent < 0 || t->keys_count != t->persistent)
         return false;
     t->sizes_left--;
     run_add(calls, "lists", "foldl", terms_walk_args(t->size_at, n));
     run_add(calls, "lists", "foldl", terms_sizes_args(t->size_at, n, t->is_external));
-    calls->is_ended = true;
     calls->most_us = WALK_MS * 1000.0 + 2 * LIST_US * (double)t->persistent;
+    calls->ends_ms = (unsigned)(2 * calls->most_us / 1000);
     calls->heap_words = LIST_WORDS;
     return true;
 }
@@ -122,7 +135,10 @@ static void take_sizes(void *own, const struct slice *values, size_t n)
     if (!values) {
         t->sizes_left = 0;
         t->bad_end = t->size_at + part;
-        t->size_at += part == 1;
+        if (part == 1) {
+            t->keys.all[t->size_at].bytes = -1;
+            t->keys.all[t->size_at++].late_ms = t->now_ms;
+        }
         t->size_n = part > SIZES_STEP ? part / SIZES_STEP : 1;
     } else if (n == 2 && terms_take_sizes(&t->keys, t->size_at, part, values[1],
                                           t->is_external ? 0 : t->word_bytes)) {

@@ -16,6 +16,7 @@ struct terms_key {
     struct slice text;   /* as Erlang writes it, cut where it is long */
     struct slice module; /* its first atom, a name; len 0: it has none */
     int64_t bytes;       /* of its value, unshared; -1: not known */
+    uint64_t late_ms;    /* when it was too large to be measured; 0: never */
     bool is_external;    /* in the external term format */
 };
 struct terms_keys {

@@ -199,6 +199,7 @@ static void keep_sizes(struct terms_keys *now, const struct terms_keys *before)
             bsearch(&key, sorted, before->n, sizeof(struct terms_key *), compare_keys);
         if (same) {
             now->all[i].bytes = (*same)->bytes;
+            now->all[i].late_ms = (*same)->late_ms;
             now->all[i].is_external = (*same)->is_external;
         }
     }

@@ -174,6 +174,13 @@ static const struct answer_row {
      "undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, 1, "
      "0, "
      "false, 0, 0, undefined, undefined, 0, 0, undefined, undefined, undefined, 4711}], false}"},
+    {"terms", ANSWER_TERMS,
+     "{terms, 1000000000, [{<<\"persistent {shop,prices}\">>, <<\"persistent\">>, "
+     "<<\"{shop,prices}\">>, shop, 1, undefined, undefined, 4096, false, undefined}, "
+     "{<<\"atoms others\">>, <<\"atoms\">>, <<\"others\">>, undefined, 14000, 1048576, 400000, "
+     "undefined, undefined, undefined}, {<<\"modules shop\">>, <<\"modules\">>, <<\"shop\">>, "
+     "shop, "
+     "1, undefined, 20000, undefined, undefined, 9000}], false}"},
     {"waits", ANSWER_WAITS,
      "{waits, 1000000000, [{<0.41.0>, shop_cart, undefined, {shop_cart,init,1}, call, <0.42.1>, "
      "undefined, undefined, 1, {gen,do_call,4}, {shop_cart,add,2}, waiting, 3, 900, true, false},"
