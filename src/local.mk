@@ -106,6 +106,7 @@ include src/query/native/local.mk
 include src/query/scan/local.mk
 include src/query/facts/local.mk
 include src/query/stepped/local.mk
+include src/query/holders/local.mk
 include src/query/tables/local.mk
 include src/query/terms/local.mk
 include src/query/growth/local.mk

@@ -264,6 +264,15 @@ static void decode_known_bool(struct decoder *d, int64_t *out)
         *out = value;
 }
 
+/* An integer, which may be below zero; `undefined`: NaN. */
+static void decode_change(struct decoder *d, double *out)
+{
+    int64_t n = 0;
+    *out = NAN;
+    if (!decode_undefined(d) && cursor_int64(&d->c, &n))
+        *out = (double)n;
+}
+
 static void decode_field(struct decoder *d, const struct field *f, char *row)
 {
     void *at = row + f->offset;
@@ -277,6 +286,8 @@ static void decode_field(struct decoder *d, const struct field *f, char *row)
         decode_int(d, at);
     else if (f->form == FIELD_BOOL)
         decode_bool(d, at);
+    else if (f->form == FIELD_REAL)
+        decode_change(d, at);
     else if (f->form == FIELD_PID)
         decode_pid_field(d, f, row);
     else

@@ -185,10 +185,34 @@ static bool is_summed(const struct field_list *list, const struct field *f)
 
 #define MOST 9e18 /* that an int64_t holds */
 
+static size_t field_bytes(const struct field *f)
+{
+    return f->form == FIELD_SLICE ? sizeof(struct slice)
+           : f->form == FIELD_PID ? sizeof(struct etf_pid)
+                                  : sizeof(int64_t);
+}
+
+/* That of the largest, and what it is. */
+static void lead_row(const struct field *f, char *sum, const char *row)
+{
+    const double n = field_number(f, row), before = field_number(f, sum);
+    if (isnan(n) || n <= before)
+        return;
+    for (size_t i = 0; i <= f->leads; i++) {
+        memcpy(sum + f[i].offset, row + f[i].offset, field_bytes(&f[i]));
+        if (f[i].known > 0)
+            *(bool *)(void *)(sum + f[i].known) = *(const bool *)(const void *)(row + f[i].known);
+    }
+}
+
 static void add_row(const struct field_list *list, char *sum, char *row)
 {
     for (size_t i = 0; i < list->n; i++) {
         const struct field *f = &list->fields[i];
+        if (f->leads > 0) {
+            lead_row(f, sum, row);
+            continue;
+        }
         const double n = is_summed(list, f) ? field_number(f, row) : NAN;
         const double before = field_number(f, sum), all = isnan(before) ? n : before + n;
         if (f->adds && f->aged)
@@ -283,7 +307,7 @@ size_t table_group_columns(const struct field_list *list, const struct field *by
     out[n++] = by;
     for (size_t i = 0; i < list->n; i++) {
         const struct field *f = &list->fields[i];
-        const size_t more = f->adds ? (f->aged && data ? 3 : 1) : 0;
+        const size_t more = f->adds ? (f->aged && data ? 3 : 1 + (size_t)f->leads) : 0;
         for (size_t k = 0; k < more && n < most; k++)
             out[n++] = &f[k];
     }

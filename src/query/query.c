@@ -26,6 +26,7 @@
 #include "query/ports/ports.h"
 #include "query/process/process.h"
 #include "query/growth/growth.h"
+#include "query/holders/holders.h"
 #include "query/scan/scan.h"
 #include "query/tables/tables.h"
 #include "query/tables/tables_one.h"
@@ -590,6 +591,8 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
         growth_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
     q->ways[QUESTION_WAITS] =
         waits_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
+    q->ways[QUESTION_HOLDERS] =
+        holders_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
     q->timer = alloc_zero(1, sizeof *q->timer);
     uv_timer_init(loop, q->timer);
     q->timer->data = q;

@@ -99,6 +99,10 @@ struct question_row {
       .what = "waits",                                                                             \
       .log = "current function of all processes; of those that wait in a call monitors and "       \
              "stack, to find which waits for which")                                               \
+    X(HOLDERS, holders, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,  \
+      .what = "holders",                                                                           \
+      .log = "memory, binaries, queue lengths, links and monitors of all processes, added up by "  \
+             "what they are; lists stay on the node")                                              \
     X(PORTS, ports, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,      \
       .what = "ports",                                                                             \
       .log = "listed ports and sockets, their counters and queues; addresses and states of "       \

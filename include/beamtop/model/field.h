@@ -60,6 +60,8 @@ struct field {
     bool counts;           /* how many things the row stands for */
     bool adds;             /* rows of a table are added up by it (model/table.h) */
     bool tells_apart;      /* rows of one key are of two things where it differs */
+    uint8_t leads;         /* where rows are added up, that of the largest stands for all; it is
+                              in so many fields behind this one, too */
     const char *read_with; /* the key of an aged one that was read at the same time */
     const char *rate_of;   /* the key that it is the change of, per second: LOOK_CHANGE either way,
                               else of a counter, which never falls */
@@ -86,6 +88,7 @@ struct field_list {
     size_t n_more;       /* behind these, only for people */
     const char *columns; /* what people see: keys with a space between, in order; NULL: all */
     const char *wire;    /* of a table: keys in the order of the tuple; NULL: all, in theirs */
+    const char *by;      /* of a table: the key by which a command adds it up; NULL: by none */
     size_t row_bytes;    /* of a table */
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ETS tables: all of them, one of them, its keys. */
+/* Tables of what a node has: ETS tables, and what processes hold. */
 #include "beamtop/model/fields.h"
 
 #define ROW struct tables_row
@@ -163,4 +164,80 @@ FIELD_TABLE(mnesia_fields, mnesia,
             "failures_per_s restarts_per_s log_writes_per_s log_writes_left down_nodes",
             "version status running_nodes schema_nodes down_nodes held_locks waiting_locks "
             "transaction_locks commits failures restarts log_writes log_writes_left");
+#undef ROW
+
+#define ROW struct holders_row
+static const struct field holders[] = {
+    FIELD("id", TEXT, id, "what tells its processes from others", .title = "PROCESSES THAT ARE",
+          .look = LOOK_ASIDE, .width = 30, .grows = true),
+    FIELD("initial_call", TEXT, initial_call, "the function they were spawned with",
+          .look = LOOK_FUNCTION, .width = 26, .grows = true),
+    FIELD("application", TEXT, application, "of their group leader", .look = LOOK_ASIDE,
+          .width = 14, .grows = true),
+    FIELD("supervisor", TEXT, supervisor, "the nearest one above them", .look = LOOK_NAME,
+          .width = 20, .grows = true),
+    FIELD("label", TEXT, label, "their label", .look = LOOK_NAME, .width = 20, .grows = true),
+    FIELD("function", TEXT, function, "their current function", .look = LOOK_FUNCTION, .width = 26,
+          .grows = true),
+    FIELD("processes", COUNT, processes, "how many they are", .title = "PROCS", .width = 8,
+          .adds = true),
+    FIELD("memory_bytes", BYTES, memory_bytes,
+          "of these processes: heaps, message queues, links and monitors; refc binaries are beside "
+          "it",
+          .title = "MEMORY", .width = 9, .aged = true, .adds = true),
+    FIELD("memory_older", BOOL, memory_older,
+          "whether that of one of them was read some time ago: its message queue is long, or it "
+          "has many links or monitors"),
+    FIELD("memory_age_s", SECONDS, memory_age_s,
+          "how long ago that of the oldest was read; null: one never was"),
+    FIELD("memory_growth_bytes", BYTES, memory_growth, "since the first look, in since_s",
+          .title = "+MEMORY", .look = LOOK_CHANGE, .width = 10, .adds = true),
+    FIELD("binary_bytes", BYTES, binary_bytes,
+          "refc binaries that they refer to, also by small parts of them; one that several refer "
+          "to counts for each",
+          .title = "BINARIES", .width = 9, .adds = true),
+    FIELD("binary_growth_bytes", BYTES, binary_growth, "since the first look, in since_s",
+          .title = "+BINARIES", .look = LOOK_CHANGE, .width = 10, .adds = true),
+    FIELD("binaries", COUNT, binaries, "references to refc binaries", .title = "REFC",
+          .look = LOOK_SHORT, .width = 7, .adds = true),
+    FIELD("heap_bytes", BYTES, heap_bytes, "their heaps and stacks", .title = "HEAP", .width = 9,
+          .adds = true),
+    FIELD("message_queue_len", COUNT, message_queue_len, "messages in all their message queues",
+          .title = "MSGQ", .look = LOOK_SHORT, .width = 7, .adds = true),
+    FIELD("queue_growth", COUNT, queue_growth, "more messages since the first look",
+          .title = "+MSGQ", .look = LOOK_CHANGE, .width = 8, .adds = true),
+    FIELD("reductions_per_s", RATE, reductions_per_s,
+          "per second, between two looks at each; null: nobody was looked at twice",
+          .title = "RED/s", .width = 7, .adds = true),
+    FIELD("processes_growth", COUNT, processes_growth, "more processes since the first look",
+          .title = "+PROCS", .look = LOOK_CHANGE, .width = 7, .adds = true),
+    FIELD("links", COUNT, links, "their links", .look = LOOK_SHORT, .width = 7, .adds = true),
+    FIELD("monitors", COUNT, monitors, "what they monitor", .look = LOOK_SHORT, .width = 8,
+          .adds = true),
+    FIELD("largest_bytes", BYTES, largest_bytes,
+          "memory and binaries of the one that has most of both", .title = "LARGEST", .width = 9,
+          .leads = 3, .adds = true),
+    FIELD("largest", PID, largest, "this process", .title = "PID",
+          .known = offsetof(ROW, has_largest), .look = LOOK_PID, .width = 12),
+    FIELD("largest_name", TEXT, largest_name, "its registered name, or its label", .title = "NAME",
+          .look = LOOK_NAME, .width = 20, .grows = true),
+    FIELD("since_s", SECONDS, since_s, "how long ago the first look was", .title = "SINCE",
+          .width = 8),
+    FIELD("uncounted", COUNT, uncounted,
+          "processes of which some number is unknown: they ran all the time, or have very much of "
+          "something",
+          .width = 9, .adds = true),
+};
+const struct field_list holders_fields = {
+    .name = "rows",
+    .fields = holders,
+    .n = ARRAY_LEN(holders),
+    .columns = "id processes memory_bytes memory_growth_bytes binary_bytes binary_growth_bytes "
+               "binaries message_queue_len reductions_per_s largest_bytes largest largest_name",
+    .wire = "id initial_call application supervisor label function processes memory_bytes "
+            "binary_bytes message_queue_len heap_bytes binaries links monitors reductions_per_s "
+            "processes_growth memory_growth_bytes binary_growth_bytes queue_growth uncounted "
+            "largest_bytes largest largest_name since_s",
+    .by = "initial_call",
+    .row_bytes = sizeof(ROW)};
 #undef ROW

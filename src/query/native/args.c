@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "beamtop/base/attr.h"
 #include "beamtop/etf/parse.h"
 
 void args_build_text(struct builder *b, const char *text)
@@ -149,4 +150,16 @@ struct builder *args_of_messages(void)
     static const struct args_call inner[] = {{"erlang", "self", 0, "[]", NULL},
                                              {"erlang", "hd", 1, "[[messages]]", NULL}};
     return args_of_calls("erlang", "process_info", 2, inner, 2);
+}
+
+struct builder *args_of_matches(const char *node, const struct etf_pid *pids, size_t n,
+                                const char *items, struct builder *spec)
+{
+    struct builder *terms = args_of_text(items);
+    const struct args_call inner[] = {
+        {"lists", "zipwith", 3, NULL, args_of_infos(node, pids, n, terms)},
+        {"ets", "match_spec_compile", 1, NULL, spec}};
+    struct builder *b = args_of_calls("ets", "match_spec_run", 2, inner, ARRAY_LEN(inner));
+    builder_free(terms);
+    return b;
 }

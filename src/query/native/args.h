@@ -42,6 +42,10 @@ struct args_call args_constant_call(const char *text);
 struct builder *args_of_filter(struct args_call list, struct builder *spec);
 /* lists:sublist/2; most: as "[[5]]". */
 struct builder *args_of_cut(struct args_call list, const char *most);
+/* The same of a match specification of the items of each, as args_of_infos() has them. spec: a list
+ * of one argument; it is freed. */
+struct builder *args_of_matches(const char *node, const struct etf_pid *pids, size_t n,
+                                const char *items, struct builder *spec);
 /* The same of process_info/2 that says which messages the asking process has: {messages, List}. */
 struct builder *args_of_messages(void);
 

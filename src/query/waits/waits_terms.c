@@ -13,19 +13,6 @@
 
 /* ---- calls */
 
-/* What a match specification says of the items of each. spec_args: a list of one argument. */
-static struct builder *match_infos(const char *node, const struct etf_pid *pids, size_t n,
-                                   const char *items, struct builder *spec_args)
-{
-    struct builder *terms = args_of_text(items);
-    const struct args_call inner[] = {
-        {"lists", "zipwith", 3, NULL, args_of_infos(node, pids, n, terms)},
-        {"ets", "match_spec_compile", 1, NULL, spec_args}};
-    struct builder *b = args_of_calls("ets", "match_spec_run", 2, inner, ARRAY_LEN(inner));
-    builder_free(terms);
-    return b;
-}
-
 static void build_pair(struct builder *b, const char *first, const char *second)
 {
     build_tuple(b, 2);
@@ -51,9 +38,10 @@ static void build_is_place(struct builder *b)
 
 struct builder *waits_still(const char *node, const struct etf_pid *pids, size_t n)
 {
-    return match_infos(node, pids, n, "status",
-                       args_of_text("[[{{status,waiting},[],[true]},{{status,suspended},[],[true]},"
-                                    "{'_',[],[false]}]]"));
+    return args_of_matches(
+        node, pids, n, "status",
+        args_of_text("[[{{status,waiting},[],[true]},{{status,suspended},[],[true]},"
+                     "{'_',[],[false]}]]"));
 }
 
 struct builder *waits_sweep(const char *node, const struct etf_pid *pids, size_t n)
@@ -70,7 +58,7 @@ struct builder *waits_sweep(const char *node, const struct etf_pid *pids, size_t
     args_build_text(b, "{'_',[],[false]}");
     build_nil(b);
     build_nil(b);
-    return match_infos(node, pids, n, "current_function", b);
+    return args_of_matches(node, pids, n, "current_function", b);
 }
 
 /* What of the monitors is said. */
@@ -109,8 +97,9 @@ static struct builder *look_at(const char *node, const struct etf_pid *pids, siz
             put_clause(&text, frames, SAID_NUMBER);
     }
     buf_puts(&text, "{'_',[],[undefined]}]]");
-    struct builder *b = match_infos(node, pids, n, with_monitors ? ITEMS("monitors,") : ITEMS(""),
-                                    args_of_text(buf_cstr(&text)));
+    struct builder *b =
+        args_of_matches(node, pids, n, with_monitors ? ITEMS("monitors,") : ITEMS(""),
+                        args_of_text(buf_cstr(&text)));
     buf_clear(&text);
     return b;
 }
@@ -128,9 +117,9 @@ struct builder *waits_spared_looks(const char *node, const struct etf_pid *pids,
 struct builder *waits_links(const char *node, const struct etf_pid *pids, size_t n)
 {
     _Static_assert(WAITS_LINKS_MOST == 1000, "as the text says");
-    return match_infos(node, pids, n, "links",
-                       args_of_text("[[{{'_','$1'},[{'=<',{length,'$1'},1000}],['$1']},"
-                                    "{'_',[],[undefined]}]]"));
+    return args_of_matches(node, pids, n, "links",
+                           args_of_text("[[{{'_','$1'},[{'=<',{length,'$1'},1000}],['$1']},"
+                                        "{'_',[],[undefined]}]]"));
 }
 
 struct builder *waits_infos(const char *node, const struct etf_pid *pids, size_t n)

@@ -8,7 +8,8 @@ VIEWS = \
 	src/ui/views/view_findings.c src/ui/views/view_samples.c src/ui/views/view_heaps.c \
 	src/ui/views/view_cpus.c src/ui/views/view_spans.c src/ui/views/view_tables.c \
 	src/ui/views/view_waits.c src/ui/views/view_ports.c src/ui/views/view_table.c \
-	src/ui/views/view_terms.c
+	src/ui/views/view_terms.c \
+	src/ui/views/view_holders.c
 src_libui_a_SOURCES += $(VIEWS) \
 	src/ui/views/cells.c src/ui/views/view_process.h src/ui/views/view_process_copies.c \
 	src/ui/views/views.c src/ui/views/views.h
