@@ -146,6 +146,8 @@ static void on_batch_tick(void *arg)
         return;
     }
     clear_batch_progress(b);
+    if (b->job->passes && b->job->passes(b->job->arg, b->model))
+        return;
     int rc = b->job->on_tick(b->job->arg, b->model, &err);
     if (rc == ERR_CANCELLED)
         runtime_end(&b->rt, EXIT_DONE, NULL);

@@ -40,6 +40,8 @@ struct batch_job {
     int64_t ticks;      /* 0: until interrupted */
     bool rates;         /* the first tick only gives the numbers to compare with: not counted */
     const char *filter; /* NULL or "": none */
+    /* Its tick is not complete, and the next ones are: it is not counted. NULL: all are. */
+    bool (*passes)(void *arg, const struct model *m);
     /* A tick is there. A negative enum err ends the run with it; ERR_CANCELLED ends it quietly. */
     int (*on_tick)(void *arg, const struct model *m, struct error *err);
     /* In place of ticks: opens b->session, once, when the node is up, with batch_session_changed()

@@ -18,12 +18,14 @@
 #include "beamtop/trace/procs.h"
 #include "app/source/nodes.h"
 #include "app/source/replay.h"
+#include "beamtop/base/text.h"
 #include "app/cli/tell.h"
 
 struct printing {
     struct sink *sink;
     const struct sink_kind *kind;
     int (*check)(const struct model *m, struct error *err); /* NULL: it is printed as it is */
+    int64_t looked_at;                                      /* processes, of `holders` */
 };
 
 struct columns {
@@ -53,6 +55,24 @@ static int print_tick(void *arg, const struct model *m, struct error *err)
     return rc;
 }
 
+/* The first look at a large node takes several answers. */
+static bool pass_partial(void *arg, const struct model *m)
+{
+    struct printing *p = arg;
+    const struct table_detail *table = model_answer(m, QUESTION_HOLDERS);
+    const struct system_sample *system = model_system(m);
+    char looked_at[32], all[32];
+    int64_t n = 0;
+    for (size_t i = 0; table && i < table->n_rows; i++)
+        n += ((const struct holders_row *)table->rows)[i].processes;
+    if (!table || !table->partial || !system || n <= p->looked_at)
+        return false;
+    p->looked_at = n;
+    tell_line("%s of %s processes looked at", text_integer(looked_at, sizeof looked_at, n),
+              text_integer(all, sizeof all, system->processes));
+    return true;
+}
+
 /* What the commands have in common. */
 static int print_kind(const struct cli_options *o, const struct app_env *env,
                       const struct want *want, const struct sink_options *options, bool rates,
@@ -66,6 +86,7 @@ static int print_kind(const struct cli_options *o, const struct app_env *env,
         .ticks = o->ticks,
         .rates = rates,
         .filter = o->filter,
+        .passes = want->needs == NEED(HOLDERS) && !replay_is_file(o->target) ? pass_partial : NULL,
         .on_tick = print_tick,
         .arg = &p,
     };

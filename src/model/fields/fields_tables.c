@@ -168,7 +168,7 @@ FIELD_TABLE(mnesia_fields, mnesia,
 
 #define ROW struct holders_row
 static const struct field holders[] = {
-    FIELD("id", TEXT, id, "what tells its processes from others", .title = "PROCESSES THAT ARE",
+    FIELD("id", TEXT, id, "what its processes have in common", .title = "PROCESSES THAT ARE",
           .look = LOOK_ASIDE, .width = 30, .grows = true),
     FIELD("initial_call", TEXT, initial_call, "the function they were spawned with",
           .look = LOOK_FUNCTION, .width = 26, .grows = true),
@@ -196,24 +196,11 @@ static const struct field holders[] = {
           "refc binaries that they refer to, also by small parts of them; one that several refer "
           "to counts for each",
           .title = "BINARIES", .width = 9, .adds = true),
-    FIELD("binary_growth_bytes", BYTES, binary_growth, "since the first look, in since_s",
-          .title = "+BINARIES", .look = LOOK_CHANGE, .width = 10, .adds = true),
-    FIELD("binaries", COUNT, binaries, "references to refc binaries", .title = "REFC",
-          .look = LOOK_SHORT, .width = 7, .adds = true),
-    FIELD("heap_bytes", BYTES, heap_bytes, "their heaps and stacks", .title = "HEAP", .width = 9,
-          .adds = true),
     FIELD("message_queue_len", COUNT, message_queue_len, "messages in all their message queues",
           .title = "MSGQ", .look = LOOK_SHORT, .width = 7, .adds = true),
-    FIELD("queue_growth", COUNT, queue_growth, "more messages since the first look",
-          .title = "+MSGQ", .look = LOOK_CHANGE, .width = 8, .adds = true),
     FIELD("reductions_per_s", RATE, reductions_per_s,
           "per second, between two looks at each; null: nobody was looked at twice",
           .title = "RED/s", .width = 7, .adds = true),
-    FIELD("processes_growth", COUNT, processes_growth, "more processes since the first look",
-          .title = "+PROCS", .look = LOOK_CHANGE, .width = 7, .adds = true),
-    FIELD("links", COUNT, links, "their links", .look = LOOK_SHORT, .width = 7, .adds = true),
-    FIELD("monitors", COUNT, monitors, "what they monitor", .look = LOOK_SHORT, .width = 8,
-          .adds = true),
     FIELD("largest_bytes", BYTES, largest_bytes,
           "memory and binaries of the one that has most of both", .title = "LARGEST", .width = 9,
           .leads = 3, .adds = true),
@@ -223,6 +210,19 @@ static const struct field holders[] = {
           .look = LOOK_NAME, .width = 20, .grows = true),
     FIELD("since_s", SECONDS, since_s, "how long ago the first look was", .title = "SINCE",
           .width = 8),
+    FIELD("binary_growth_bytes", BYTES, binary_growth, "since the first look, in since_s",
+          .title = "+BINARIES", .look = LOOK_CHANGE, .width = 10, .adds = true),
+    FIELD("binaries", COUNT, binaries, "references to refc binaries", .title = "REFC",
+          .look = LOOK_SHORT, .width = 7, .adds = true),
+    FIELD("heap_bytes", BYTES, heap_bytes, "their heaps and stacks", .title = "HEAP", .width = 9,
+          .adds = true),
+    FIELD("queue_growth", COUNT, queue_growth, "more messages since the first look",
+          .title = "+MSGQ", .look = LOOK_CHANGE, .width = 8, .adds = true),
+    FIELD("processes_growth", COUNT, processes_growth, "more processes since the first look",
+          .title = "+PROCS", .look = LOOK_CHANGE, .width = 7, .adds = true),
+    FIELD("links", COUNT, links, "their links", .look = LOOK_SHORT, .width = 7, .adds = true),
+    FIELD("monitors", COUNT, monitors, "what they monitor", .look = LOOK_SHORT, .width = 8,
+          .adds = true),
     FIELD("uncounted", COUNT, uncounted,
           "processes of which some number is unknown: they ran all the time, or have very much of "
           "something",
@@ -232,8 +232,8 @@ const struct field_list holders_fields = {
     .name = "rows",
     .fields = holders,
     .n = ARRAY_LEN(holders),
-    .columns = "id processes memory_bytes memory_growth_bytes binary_bytes binary_growth_bytes "
-               "binaries message_queue_len reductions_per_s largest_bytes largest largest_name",
+    .columns = "id processes memory_bytes memory_growth_bytes binary_bytes message_queue_len "
+               "reductions_per_s largest_bytes largest largest_name binary_growth_bytes binaries",
     .wire = "id initial_call application supervisor label function processes memory_bytes "
             "binary_bytes message_queue_len heap_bytes binaries links monitors reductions_per_s "
             "processes_growth memory_growth_bytes binary_growth_bytes queue_growth uncounted "

@@ -15,7 +15,7 @@
 #define PLACE_WHO (PLACE_RUN + 2)
 
 #define ANSWER_US 100000 /* no slice begins in an answer that has cost that */
-#define CLOSED_MS 120000 /* not asked for so long: growth counts anew */
+#define CLOSED_MS 120000 /* not asked for so long: growth counts from then on */
 /* Labels come late, and names change. */
 #define NAMED_AGAIN_MS 15000
 #define NAMED_OLD_MS 300000
@@ -67,7 +67,7 @@ static void send_holders(struct holders *h)
 
 /* ---- a slice, and who they are */
 
-static void go_on(struct holders *h);
+static void read_slice(struct holders *h);
 
 static bool needs_name(const struct holders *h, const struct holder *p)
 {
@@ -80,7 +80,7 @@ static void end_slice(struct holders *h)
 {
     h->read.next = h->read.end;
     count_cost(h);
-    go_on(h);
+    read_slice(h);
 }
 
 static void on_named(void *arg)
@@ -115,7 +115,7 @@ static void on_slice(void *own, const struct error *err)
         end_slice(h);
 }
 
-static void go_on(struct holders *h)
+static void read_slice(struct holders *h)
 {
     struct error err = {0};
     const bool is_late = h->us >= ANSWER_US || uv_now(h->loop) >= h->slices_due_ms;
@@ -131,7 +131,7 @@ static void go_on(struct holders *h)
 
 /* ---- the list */
 
-static void take_list(struct holders *h, struct etf_pid *pids, size_t n)
+static void list_holders(struct holders *h, struct etf_pid *pids, size_t n)
 {
     h->read.next = h->read.end = 0;
     holders_table_list(&h->read.table, pids, n, !h->has_round && h->read.table.n == 0);
@@ -152,8 +152,8 @@ static void on_list(void *own, const struct error *err)
     for (size_t i = 0; i < r->n_list; i++)
         if (!own_has(h->own, &r->list[i]))
             r->list[n++] = r->list[i];
-    take_list(h, r->list, n);
-    go_on(h);
+    list_holders(h, r->list, n);
+    read_slice(h);
 }
 
 static void on_own(void *arg, bool ok)
@@ -183,7 +183,7 @@ static bool take_seen(struct holders *h)
             pids[n++] = p->pid;
     }
     h->read.is_cut = false;
-    take_list(h, pids, n);
+    list_holders(h, pids, n);
     free(pids);
     return true;
 }

@@ -15,7 +15,7 @@
 #define COLUMNS 24 /* of a row: as `holders_fields` of the model has them */
 #define KEY_TEXTS OF_NAME
 
-/* What rows are told apart by, fewer where there would be too many. */
+/* What the processes of a row have in common, less where there would be too many rows. */
 struct rows_key {
     bool with[KEY_TEXTS];
 };
@@ -160,7 +160,7 @@ static void build_largest(struct builder *b, const struct holders_table *t, cons
     values_build_known(b, name.len > 0 || !h ? name : text_term(t, h->text[OF_LABEL]));
 }
 
-static void build_row(struct builder *b, const struct holders_table *t, const uint32_t *key,
+static void build_sum(struct builder *b, const struct holders_table *t, const uint32_t *key,
                       const struct holders_sum *sum, const struct holders_moment *at)
 {
     build_tuple(b, COLUMNS);
@@ -199,7 +199,7 @@ void holders_build(struct builder *b, struct holders_table *t, const struct hold
         const struct keyed_holder *first = &all[i];
         for (; i < n && order_keys(first, &all[i]) == 0; i++)
             add_holder(&sum, all[i].of, at->now_ms);
-        build_row(b, t, first->key, &sum, at);
+        build_sum(b, t, first->key, &sum, at);
     }
     build_nil(b);
     build_bool(b, at->partial || is_cut);

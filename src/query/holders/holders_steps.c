@@ -23,6 +23,7 @@
 #define RUNNING_MOST 16 /* of those that run; others are unknown this time */
 #define SWEPT_US 5      /* each */
 #define READ_US 15
+#define WAY_US 1.5 /* of a pid and its items there, and an answer back */
 #define COUNTED_US 20
 
 #define WORD_BYTES 8
@@ -51,7 +52,7 @@ void holders_begin_list(struct holders_read *r)
 }
 
 /* lists:sublist(processes(), First, LIST_MOST); abs/1 hands numbers on. */
-static bool ask_list(void *own, struct run_calls *calls)
+static bool ask_all(void *own, struct run_calls *calls)
 {
     const struct holders_read *r = own;
     char first[40], most[40];
@@ -68,7 +69,7 @@ static bool ask_list(void *own, struct run_calls *calls)
     return true;
 }
 
-static void take_list(void *own, const struct slice *values, size_t n)
+static void take_all(void *own, const struct slice *values, size_t n)
 {
     struct holders_read *r = own;
     struct cursor c;
@@ -122,6 +123,7 @@ static void add_matches(const struct holders_read *r, struct run_calls *calls, c
     if (r->n_out > 0)
         run_add(calls, "lists", "foldl",
                 args_of_matches(r->node.name, r->pids, r->n_out, items, args_of_text(spec)));
+    calls->way_us = WAY_US * (double)r->n_out;
 }
 
 /* It was looked at, and its numbers stay as they were. */
@@ -192,7 +194,7 @@ static void take_status(void *own, const struct slice *values, size_t n)
 
 /* ---- message queues and work */
 
-static bool add_sweep(struct holders_read *r, struct run_calls *calls)
+static bool add_work(struct holders_read *r, struct run_calls *calls)
 {
     add_matches(r, calls, "[message_queue_len,reductions]",
                 "[[{[{'_','$1'},{'_','$2'}],[],[['$1','$2',true]]},{'_',[],[undefined]}]]");
@@ -201,17 +203,17 @@ static bool add_sweep(struct holders_read *r, struct run_calls *calls)
     return r->n_out > 0;
 }
 
-static bool ask_sweep(void *own, struct run_calls *calls)
+static bool ask_work(void *own, struct run_calls *calls)
 {
     choose_next(own, HOLDER_STILL, HOLDERS_SLICE);
-    return add_sweep(own, calls);
+    return add_work(own, calls);
 }
 
 /* Those that have run at both looks. */
 static bool ask_running(void *own, struct run_calls *calls)
 {
     choose_next(own, HOLDER_MOVES, RUNNING_MOST);
-    return add_sweep(own, calls);
+    return add_work(own, calls);
 }
 
 /* What a read of its memory walks is long, as it was when its memory was last read. */
@@ -224,7 +226,7 @@ static void choose_read(struct holders_read *r, struct holder *h)
                                                                : HOLDER_LONG;
 }
 
-static void take_sweep(void *own, const struct slice *values, size_t n)
+static void take_work_of(void *own, const struct slice *values, size_t n)
 {
     struct holders_read *r = own;
     struct cursor c;
@@ -459,17 +461,17 @@ static bool leave_moving(void *own, struct run_calls *calls)
     }
 
 const struct run_step holders_list_steps[] = {
-    {.ask = ask_list, .take = take_list, .waits_ms = READ_MS, .repeats = true}};
+    {.ask = ask_all, .take = take_all, .waits_ms = READ_MS, .repeats = true}};
 const size_t holders_list_count = ARRAY_LEN(holders_list_steps);
 
 const struct run_step holders_slice_steps[] = {
     {.ask = ask_new, .take = take_status},
-    {.ask = ask_sweep, .take = take_sweep, .waits_ms = READ_MS},
+    {.ask = ask_work, .take = take_work_of, .waits_ms = READ_MS},
     READ_STEPS,
     {.ask = ask_moving, .take = take_status},
-    {.ask = ask_sweep, .take = take_sweep, .waits_ms = READ_MS},
+    {.ask = ask_work, .take = take_work_of, .waits_ms = READ_MS},
     READ_STEPS,
-    {.ask = ask_running, .take = take_sweep, .waits_ms = RUNNING_MS},
+    {.ask = ask_running, .take = take_work_of, .waits_ms = RUNNING_MS},
     READ_STEPS,
     {.ask = leave_moving},
 };

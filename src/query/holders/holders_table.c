@@ -94,7 +94,7 @@ void holders_table_name(struct holders_table *t, struct holder *h, const struct 
 
 /* ---- the list */
 
-static int order_pids(const void *a, const void *b)
+static int order_listed(const void *a, const void *b)
 {
     return scan_compare_pids(a, b);
 }
@@ -118,7 +118,7 @@ void holders_table_list(struct holders_table *t, struct etf_pid *pids, size_t n,
 {
     struct holder *all = alloc_zero(t->n + n + 1, sizeof *all);
     size_t at = 0, kept = 0, old = 0;
-    qsort(pids, n, sizeof *pids, order_pids);
+    qsort(pids, n, sizeof *pids, order_listed);
     while (at < n || old < t->n) {
         const int order = at == n       ? 1
                           : old == t->n ? -1

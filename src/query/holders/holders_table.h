@@ -27,7 +27,7 @@ enum holder_text {
     OF_SUPERVISOR,
     OF_LABEL,
     OF_FUNCTION,
-    OF_NAME, /* rows are not told apart by it */
+    OF_NAME, /* rows may have several */
     HOLDER_TEXTS
 };
 

@@ -181,6 +181,12 @@ static const struct answer_row {
      "undefined, undefined, undefined}, {<<\"modules shop\">>, <<\"modules\">>, <<\"shop\">>, "
      "shop, "
      "1, undefined, 20000, undefined, undefined, 9000}], false}"},
+    {"holders", ANSWER_HOLDERS,
+     "{holders, 1000000000, [{<<\"shop_cart:init/1 in gen_server:loop/7\">>, {shop_cart,init,1}, "
+     "shop, shop_sup, <<\"cart\">>, {gen_server,loop,7}, 40, {older, 90000, 1500}, 5000000, 12, "
+     "80000, 70, 90, 40, 1200, 3, 4096, -200, 12, 1, 70000, <0.41.0>, shop_cart, 60},"
+     "{<<\"erlang:apply/2\">>, undefined, undefined, undefined, undefined, undefined, 0, 0, 0, 0, "
+     "0, 0, 0, 0, undefined, -1, -2640, 0, 0, 0, undefined, undefined, undefined, 60}], true}"},
     {"waits", ANSWER_WAITS,
      "{waits, 1000000000, [{<0.41.0>, shop_cart, undefined, {shop_cart,init,1}, call, <0.42.1>, "
      "undefined, undefined, 1, {gen,do_call,4}, {shop_cart,add,2}, waiting, 3, 900, true, false},"
