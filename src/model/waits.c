@@ -204,25 +204,33 @@ static struct slice chain_in_words(const struct waits_graph *g, struct arena *ar
     return slice_take(arena, &words);
 }
 
-static struct slice cycle_in_words(const struct waits_graph *g, struct arena *arena)
+struct waits_cycle waits_cycle_of(const struct waits_graph *g, struct arena *arena, size_t start)
 {
+    struct waits_cycle out = {.seen_s = (double)INFINITY};
     struct buf words;
-    size_t start = 0, n = 0;
-    buf_init(&words, 0);
-    while (start < g->n && g->rows[start].deadlock != 1)
-        start++;
     size_t i = start;
-    if (start < g->n)
-        do {
+    buf_init(&words, 0);
+    do {
+        if (out.n++ < WORDS_MOST) {
             put_name(&words, arena, &g->rows[i]);
             buf_puts(&words, " -> ");
-            i = g->to[i];
-        } while (i != start && ++n < WORDS_MOST);
-    if (i != start)
+        }
+        out.seen_s = fmin(out.seen_s, g->rows[i].seen_s);
+        i = g->to[i];
+    } while (i != start);
+    if (out.n > WORDS_MOST)
         buf_puts(&words, "… -> ");
-    if (start < g->n)
-        put_name(&words, arena, &g->rows[start]);
-    return slice_take(arena, &words);
+    put_name(&words, arena, &g->rows[start]);
+    out.words = slice_take(arena, &words);
+    return out;
+}
+
+static struct slice first_cycle(const struct waits_graph *g, struct arena *arena)
+{
+    for (size_t i = 0; i < g->n; i++)
+        if (g->rows[i].deadlock == 1)
+            return waits_cycle_of(g, arena, i).words;
+    return (struct slice){0};
 }
 
 /* One that sys:suspend/1 holds has a kind, and waits for nobody. */
@@ -241,7 +249,7 @@ static struct waits_sums *sum_rows(const struct waits_graph *g, struct arena *ar
         s->unknown += is_waiting(r) && r->among != 1;
         s->deadlocks = r->deadlock > s->deadlocks ? r->deadlock : s->deadlocks;
     }
-    s->deadlock = cycle_in_words(g, arena);
+    s->deadlock = first_cycle(g, arena);
     s->chain = chain_in_words(g, arena);
     return s;
 }
@@ -257,6 +265,7 @@ static bool is_same_wait(const struct waits_row *before, const struct waits_row 
            moved <= MOVED_REDUCTIONS;
 }
 
+/* Once its waiters are counted. */
 static void follow_seen(struct table_detail *now, const struct table_detail *before,
                         struct arena *arena)
 {
@@ -265,9 +274,13 @@ static void follow_seen(struct table_detail *now, const struct table_detail *bef
     const struct waits_row **places = sort_rows(arena, n > 0 ? before->rows : NULL, n);
     for (size_t i = 0; i < now->n_rows; i++) {
         const struct waits_row *was = n > 0 ? find_row(places, n, &rows[i].pid) : NULL;
+        const bool follows = was && now->interval_s > 0;
         rows[i].seen_s = rows[i].kind.len > 0 ? 0 : (double)NAN;
-        if (was && now->interval_s > 0 && is_same_wait(was, &rows[i]))
+        rows[i].crowded_s = 0;
+        if (follows && is_same_wait(was, &rows[i]))
             rows[i].seen_s = was->seen_s + now->interval_s;
+        if (follows && was->waiters > WAITS_CROWD && rows[i].waiters > WAITS_CROWD)
+            rows[i].crowded_s = was->crowded_s + now->interval_s;
     }
 }
 
@@ -301,9 +314,9 @@ void waits_follow(struct table_detail *now, const struct table_detail *before, s
     struct waits_graph g;
     struct waits_row *rows = now->rows;
     now->interval_s = before ? rate_interval(before->mono_ns, now->mono_ns) : (double)NAN;
-    follow_seen(now, before, arena);
     waits_graph_make(&g, arena, rows, now->n_rows);
     waits_graph_sum(&g, arena, rows);
+    follow_seen(now, before, arena);
     if (now->n_rows > 0)
         qsort(rows, now->n_rows, sizeof *rows, order_by_weight);
     waits_graph_make(&g, arena, rows, now->n_rows);

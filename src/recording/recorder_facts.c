@@ -11,7 +11,12 @@
 #include "beamtop/etf/print.h"
 #include "beamtop/recording/recording.h"
 #include "beamtop/output/json.h"
+#include "beamtop/model/waits.h"
 #include "recorder_internal.h"
+
+#define WAITED_FOR_MOST 10 /* processes, and deadlocks */
+#define WAITS_OLD_NS                                                                               \
+    (UINT64_C(900) * 1000000000) /* on the largest nodes they are asked so seldom */
 
 /* Deeper than any fact is. */
 #define FACT_DEPTH 8
@@ -269,10 +274,70 @@ static json_t *allocators_fact(const struct alloc_detail *a)
                      json_known(a->untouched_bytes));
 }
 
+static json_t *deadlock_fact(const struct waits_graph *g, struct arena *arena, size_t first)
+{
+    const struct waits_row *row = &g->rows[first];
+    const struct waits_cycle cycle = waits_cycle_of(g, arena, first);
+    char pid[40];
+    snprintf(pid, sizeof pid, PID_FORMAT, PID_NUMBERS(&row->pid));
+    return json_pack("{s:s,s:o,s:I,s:I,s:f}", "pid", pid, "cycle", json_slice(cycle.words),
+                     "processes", (json_int_t)cycle.n, "behind",
+                     (json_int_t)(row->behind + 1 - (int64_t)cycle.n), "for_s", cycle.seen_s);
+}
+
+static json_t *crowd_fact(const struct waits_row *row)
+{
+    const struct slice does = row->caller.len > 0 ? row->caller : row->function;
+    char pid[40];
+    snprintf(pid, sizeof pid, PID_FORMAT, PID_NUMBERS(&row->pid));
+    return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:I,s:I,s:o,s:f}", "pid", pid, "name",
+                     json_slice(row->name), "label", json_slice(row->label), "initial_call",
+                     json_slice(row->initial_call), "kind", json_slice(row->kind), "function",
+                     json_slice(does), "waiters", (json_int_t)row->waiters, "behind",
+                     (json_int_t)row->behind, "message_queue_len",
+                     json_known(row->message_queue_len), "for_s", row->crowded_s);
+}
+
+/* Rows come deadlocks first, then who holds most. */
+static json_t *waited_for_fact(const struct table_detail *t)
+{
+    const struct waits_row *rows = t->rows;
+    json_t *deadlocks = json_array(), *processes = json_array();
+    struct waits_graph g;
+    struct arena arena;
+    arena_init(&arena);
+    waits_graph_make(&g, &arena, rows, t->n_rows);
+    for (size_t i = 0; i < t->n_rows; i++) {
+        const bool is_next =
+            rows[i].deadlock > 0 && (i == 0 || rows[i].deadlock != rows[i - 1].deadlock);
+        if (is_next && json_array_size(deadlocks) < WAITED_FOR_MOST)
+            json_array_append_new(deadlocks, deadlock_fact(&g, &arena, i));
+        if (rows[i].waiters > WAITS_CROWD && json_array_size(processes) < WAITED_FOR_MOST)
+            json_array_append_new(processes, crowd_fact(&rows[i]));
+    }
+    arena_clear(&arena);
+    return json_pack("{s:o,s:o,s:I,s:I,s:b}", "deadlocks", deadlocks, "processes", processes,
+                     "waiting", (json_int_t)t->sums->waiting, "for_unknown",
+                     (json_int_t)t->sums->unknown, "partial", t->partial);
+}
+
+/* Of each answer; of one that is old, that nothing is known. */
+static void note_waits(struct recorder *r, const struct table_detail *waits, uint64_t now_ns)
+{
+    const bool is_old = now_ns > waits->mono_ns && now_ns - waits->mono_ns > WAITS_OLD_NS;
+    if (is_old)
+        note_fact(r, "waited_for", json_object());
+    else if (r->waits_mono_ns != waits->mono_ns)
+        note_fact(r, "waited_for", waited_for_fact(waits));
+    r->waits_mono_ns = waits->mono_ns;
+}
+
 void recorder_note(struct recorder *r, const struct model *m)
 {
     const struct alloc_detail *alloc = model_alloc(m);
     const struct system_sample *now = model_system(m);
+    if (model_waits(m) && now)
+        note_waits(r, model_waits(m), now->mono_ns);
     if (model_node(m))
         note_fact(r, "node", node_fact(model_node(m)));
     if (!alloc || !now ||

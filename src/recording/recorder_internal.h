@@ -44,6 +44,7 @@ struct recorder {
     int64_t locked_us; /* since when by here_us another has the file; 0: it has not */
     uint64_t last_mono_ns;
     uint64_t alloc_mono_ns; /* when the allocators were kept last; 0: not yet */
+    uint64_t waits_mono_ns; /* when the waits that were kept last were asked for; 0: not yet */
     struct fact_times facts_kept[QUESTIONS];
 };
 

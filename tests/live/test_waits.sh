@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Which process waits for which, on real nodes: servers in a deadlock, a pool that is used up, a server that was
-# left suspended, a call of another node, one of several that may be the one. The load is waits_load.erl.
+# left suspended, a call of another node, one of several that may be the one; what findings say of them. The load is waits_load.erl.
 # shellcheck disable=SC1091,SC2034,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
@@ -68,8 +68,35 @@ other_places() {
         and any(.rows[]; .kind == \"send\" and (.waits_for_name // \"\" | test(\"^#Port\")))" && order free
 }
 
+# ---- what findings say of it
+
+XDG_STATE_HOME=$work/state
+export XDG_STATE_HOME
+
+reports() {
+    "$beamtop" report "$work/recording" --format json >"$work/out" 2>"$work/err" </dev/null &&
+        jq -s -e ".[-1] | $1" "$work/out" >/dev/null
+}
+
+# The second look comes 10 s after the first.
+findings() {
+    order deadlock && order pool || return 1
+    rm -f "$work/recording"
+    "$beamtop" record "$node" -o "$work/recording" --interval 1s --budget 20 --for 600s --timeout 60 \
+        --cookie-file "$work/cookie" >"$work/told" 2>&1 </dev/null &
+    recorder=$!
+    wait_until 600 reports '[.findings[] | select(.rule == "deadlock" or .rule == "waited_for") | .title] | sort
+        | (.[0] | test("^Deadlock: waits_(left -> waits_right -> waits_left|right -> waits_left -> waits_right)$"))
+        and .[1] == "waits_pool is waited for by 12 processes"'
+    found=$?
+    kill "$recorder" && wait "$recorder"
+    [ "$found" -eq 0 ] && order free && return
+    cat "$work/out" "$work/told"
+    return 1
+}
+
 nothing_is_left() { nobody_waits && is_clean; }
 
 differ nobody_waits a_deadlock a_pool_that_is_used_up a_suspended_server another_node one_of_several \
-    other_places nothing_is_left
+    other_places findings nothing_is_left
 run_on_releases

@@ -40,12 +40,12 @@ struct question_row {
     bool sets;   /* and holds something set there: it ends when nothing needs it any more */
     int every_s;
     int again_s;      /* PACE_BESIDE: the second time so soon after the first; 0: every_s */
-    int kept_every_s; /* KEPT_FACTS, after the first minute; 0: every answer */
+    int kept_every_s; /* KEPT_FACTS, after the first minute, KEPT_LAST, always; 0: every answer */
     bool once;        /* asked so seldom that there is no price to learn: wall time is its cost */
     /* A quarter more than a reduction of its work was measured to cost, in reductions of plain
      * code: the most that its first price may be; 0: as most questions. */
     double price_most;
-    double each_us;  /* PACE_BESIDE: of its first answer, for each process; 0: it sweeps none */
+    double each_us;  /* beside ticks: of its first answer, for each process; 0: it sweeps none */
     double first_us; /* of a smaller one that comes before that on a large node; 0: there is none */
 };
 
@@ -95,8 +95,8 @@ struct question_row {
       .log = "memory, reductions and queue lengths of all processes, added up by application")     \
     X(TABLES, tables, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,    \
       .what = "ETS tables", .log = "ets:info of ETS tables; objects are not read")                 \
-    X(WAITS, waits, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,      \
-      .what = "waits",                                                                             \
+    X(WAITS, waits, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 10,      \
+      .kept_every_s = 60, .each_us = 5, .what = "waits",                                           \
       .log = "current function of all processes; of those that wait in a call monitors and "       \
              "stack, to find which waits for which")                                               \
     X(HOLDERS, holders, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,  \

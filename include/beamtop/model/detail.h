@@ -232,6 +232,25 @@ struct table_keys_row {
         double memory_age_s, reductions_per_s, since_s;
         double processes_growth, memory_growth, binary_growth, queue_growth;
     };
+    /* A process that waits in a call, or that one waits for. What follows from all rows: waits.h.
+     */
+    struct waits_row {
+        struct etf_pid pid;
+        struct slice name, label, initial_call;
+        struct slice kind; /* "call", "rpc", "pool" …; empty: it waits in no call */
+        struct etf_pid for_pid;
+        bool has_for;
+        struct slice for_name; /* of another: a name, a port, a pid of the other node */
+        struct slice node;     /* the other node; empty: this one */
+        int64_t among;         /* so many may be the one; 1: it is known */
+        struct slice function, caller, status;
+        int64_t message_queue_len, reductions;
+        bool steady, suspended;
+        int64_t waiters, behind; /* processes: that wait for it; for these, and so on */
+        int64_t deadlock;        /* number of its cycle, from 1 on; -1: none */
+        double seen_s;           /* for so long, at every answer; NaN: it waits in no call */
+        double crowded_s;        /* for so long more than WAITS_CROWD have waited for it */
+    };
 
     /* A port, or a socket of the module `socket`. */
     struct ports_row {

@@ -6,6 +6,10 @@
 #include "beamtop/base/arena.h"
 #include "beamtop/model/detail.h"
 
+/* Processes that wait for one: more are a crowd, so that a finding about it, of more than ten, need
+ * not come and go. */
+#define WAITS_CROWD 8
+
 /* Indices of rows; n: none. Each waits for one at most. */
 struct waits_graph {
     const struct waits_row *rows;
@@ -30,6 +34,13 @@ void waits_graph_make(struct waits_graph *g, struct arena *arena, const struct w
 void waits_graph_sum(const struct waits_graph *g, struct arena *arena, struct waits_row *rows);
 /* The longest chain into out, which has room for all: who waits first. */
 size_t waits_graph_chain(const struct waits_graph *g, struct arena *arena, size_t *out);
+/* A deadlock, of one of its rows: the shortest time that one of it has been seen so. */
+struct waits_cycle {
+    struct slice words;
+    size_t n;
+    double seen_s;
+};
+struct waits_cycle waits_cycle_of(const struct waits_graph *g, struct arena *arena, size_t start);
 /* How it is called; without a name or label, what it was spawned with, and its pid where with_pid.
  */
 struct slice waits_name(struct arena *arena, const struct waits_row *row, bool with_pid);

@@ -10,6 +10,7 @@
 #include "beamtop/base/text.h"
 #include "beamtop/etf/cursor.h"
 #include "beamtop/model/column.h"
+#include "beamtop/model/detail.h"
 #include "beamtop/recording/recording.h"
 #include "encode.h"
 
@@ -124,12 +125,30 @@ void feed_want(const struct feed *f, struct want *want)
 static void tell_cost(struct feed *f, enum question q, double cost_us, double every_ms)
 {
     char cost[32], every[32];
-    if (f->asked[q].reported || question_rows[q].pace != PACE_BESIDE || !question_rows[q].log)
+    if (f->asked[q].reported || !question_rows[q].log)
         return;
     f->asked[q].reported = true;
     model_journal(f->model, clock_wall_us(), false, "%s: cost %s, every %s", question_rows[q].log,
                   text_duration(cost, sizeof cost, cost_us / 1e6),
                   text_duration(every, sizeof every, every_ms / 1000));
+}
+
+/* An answer as it came: seldom where it is asked for often. */
+static void keep_last(struct feed *f, const struct answer *answer)
+{
+    const enum question q = answer->question;
+    if (f->asked[q].due_ms < f->asked[q].keep_ms)
+        return;
+    f->asked[q].keep_ms = f->asked[q].due_ms + (uint64_t)question_rows[q].kept_every_s * 1000;
+    recorder_answer(f->recorder, question_name(q), answer->value, answer->len, NULL);
+}
+
+/* What findings and the view of a process read of it is in the model, whoever has asked. */
+static void take_beside(struct feed *f, const struct answer *answer, struct error *err)
+{
+    if (answer->question == QUESTION_WAITS)
+        (void)model_take(f->model, QUESTION_WAITS, answer->value, answer->len, NULL,
+                         clock_mono_ns(), err);
 }
 
 static void keep_feed_answer(struct feed *f, const struct answer *answer)
@@ -141,7 +160,9 @@ static void keep_feed_answer(struct feed *f, const struct answer *answer)
     if (answer->value && f->recorder && question_rows[q].kept == KEPT_FACTS)
         (void)recorder_facts(f->recorder, q, answer->value, answer->len, &err);
     else if (answer->value && f->recorder)
-        recorder_answer(f->recorder, question_name(q), answer->value, answer->len, NULL);
+        keep_last(f, answer);
+    if (answer->value)
+        take_beside(f, answer, &err);
     if (err.code != ERR_NONE && f->trouble)
         f->trouble(f->arg, &err);
 }
@@ -213,6 +234,15 @@ bool feed_has_busiest(const struct proc_scan *scan, uint64_t now_ns, uint32_t cr
            (double)(now_ns - scan->mono_ns) / 1e9 < question_rows[QUESTION_LEADERS].every_s;
 }
 
+/* A view has asked for it just now. */
+static bool is_fresh(const struct feed *f, enum question q)
+{
+    const struct table_detail *last = q == QUESTION_WAITS ? model_waits(f->model) : NULL;
+    const struct system_sample *now = model_system(f->model);
+    return last && now && now->mono_ns >= last->mono_ns &&
+           (double)(now->mono_ns - last->mono_ns) / 1e9 < question_rows[q].every_s / 2.0;
+}
+
 /* NULL: the node finds them itself, which is cheap on a small node. */
 static const struct proc_scan *find_busiest(const struct feed *f, const struct live *live)
 {
@@ -252,7 +282,7 @@ void feed_ask(struct feed *f, struct live *live, uint64_t now_ms)
         struct error ignored = {0}; /* asked again when it is due */
         if (!(f->questions & QUESTION_BIT(q)) || question_rows[q].every_s == 0 || f->asked[q].waits)
             continue;
-        if (!may_ask(f, (enum question)q, now_ms))
+        if (!may_ask(f, (enum question)q, now_ms) || is_fresh(f, (enum question)q))
             continue;
         struct builder *arg = argument_of(f, (enum question)q, live);
         f->asked[q].wait_s = feed_wait_s(&question_rows[q], f->asked[q].times++);

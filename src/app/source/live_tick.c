@@ -249,6 +249,12 @@ static bool is_behind(const struct live *l, enum question question)
     return question != QUESTION_NODE && (l->pending & BIT(QUESTION_SYSTEM));
 }
 
+/* It is under way beside the ticks: the model has its answer soon. */
+static bool is_asked_beside(const struct live *l, enum question question)
+{
+    return question == QUESTION_WAITS && query_pending(l->query, question);
+}
+
 /* Starts a tick with these questions; those still without an answer are left out. */
 static void start_tick(struct live *l, question_mask questions)
 {
@@ -261,7 +267,7 @@ static void start_tick(struct live *l, question_mask questions)
         l->asked_at_ms = uv_now(l->loop);
     l->tick_full |= (questions & ~l->pending & pace_of(l)) != 0;
     for (unsigned q = 0; q < QUESTIONS; q++) {
-        if (!(questions & BIT(q)) || (l->pending & BIT(q)))
+        if (!(questions & BIT(q)) || (l->pending & BIT(q)) || is_asked_beside(l, (enum question)q))
             continue;
         if (is_behind(l, (enum question)q)) {
             l->deferred |= BIT(q);

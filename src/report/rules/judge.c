@@ -109,6 +109,7 @@ const char *judge_process_of(struct judge *j, const json_t *row)
 {
     struct slice pid = slice_of(fact_text(row, "pid"));
     const struct process_names names = {.name = slice_of(fact_text(row, "name")),
+                                        .label = slice_of(fact_text(row, "label")),
                                         .initial_call = slice_of(fact_text(row, "initial_call")),
                                         .near = near_of(j, pid),
                                         .pid = pid};

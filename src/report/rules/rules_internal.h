@@ -249,6 +249,15 @@ bool calls_reach(double count, double other);
       "serialised", "A process is a bottleneck",                                                  \
       "The message queue of one process is hardly ever empty.",                                   \
       "processes, facts")                                                                         \
+    X(waited_for, NEEDS_SYSTEM, EFFORT_LARGE,                                                      \
+      "waited_for", "Many processes wait for one",                                                \
+      "More than ten processes wait in calls for the same process, at one look after the "        \
+      "other.",                                                                                   \
+      "facts")                                                                                    \
+    X(deadlock, NEEDS_SYSTEM, EFFORT_SMALL,                                                       \
+      "deadlock", "Processes wait for each other",                                                \
+      "A cycle of processes that wait for each other has stood for 5 s or longer.",               \
+      "facts")                                                                                    \
     X(asleep, NEEDS_SYSTEM | NEEDS_PROCESSES | NEEDS_NODE, EFFORT_SMALL,                          \
       "asleep", "A process hibernates with messages queued",                                      \
       "It hibernates with messages in its queue at one tick after the other: it was not "         \

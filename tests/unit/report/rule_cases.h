@@ -79,6 +79,39 @@ static void logger_beside(struct made *w)
              "\"process\":\"logger_std_h_default\",\"sync_mode_qlen\":200,\"drop_mode_qlen\":200},"
              "{\"id\":\"counts\",\"module\":\"counts\",\"mode\":null,\"sync_mode_qlen\":null}]}");
 }
+#define WAITED_FOR(waiters, for_s)                                                                 \
+    "{\"deadlocks\":[],\"processes\":[{\"pid\":\"<0.90.0>\",\"name\":\"shop_pool\",\"kind\":null," \
+    "\"function\":\"gen_server:loop/7\",\"waiters\":" waiters                                      \
+    ",\"behind\":20,\"message_queue_len\":0,"                                                      \
+    "\"for_s\":" for_s "}],\"waiting\":20,\"for_unknown\":0,\"partial\":false}"
+#define DEADLOCK(for_s)                                                                            \
+    "{\"deadlocks\":[{\"pid\":\"<0.91.0>\",\"cycle\":\"shop_cart -> shop_stock -> shop_cart\","    \
+    "\"processes\":2,\"behind\":3,\"for_s\":" for_s "}],\"processes\":[]}"
+
+static void one_is_waited_for(struct made *w)
+{
+    set_fact(w, "waited_for", WAITED_FOR("14", "20.7"));
+}
+static void few_wait_for_one(struct made *w)
+{
+    set_fact(w, "waited_for", WAITED_FOR("10", "20.7"));
+}
+static void waited_for_once(struct made *w)
+{
+    set_fact(w, "waited_for", WAITED_FOR("14", "0"));
+}
+static void two_wait_for_each_other(struct made *w)
+{
+    set_fact(w, "waited_for", DEADLOCK("10.1"));
+}
+static void cycle_is_new(struct made *w)
+{
+    set_fact(w, "waited_for", DEADLOCK("4.9"));
+}
+static void nobody_looked(struct made *w)
+{
+    set_fact(w, "waited_for", "{}");
+}
 static void set_waits(struct made *w, const char *json)
 {
     set_fact(w, "waits", json);
@@ -1596,6 +1629,12 @@ static const struct {
      memory_grows_little},
     {"memory_growth", untyped_grows_less_than_ets, FINDING_LOOK, "ETS memory is growing: +48.0",
      memory_grows_little},
+    {"waited_for", one_is_waited_for, FINDING_LOOK, "shop_pool is waited for by 14 processes",
+     few_wait_for_one},
+    {"waited_for", one_is_waited_for, FINDING_LOOK, "at each look: for 21 s", waited_for_once},
+    {"deadlock", two_wait_for_each_other, FINDING_ACT,
+     "Deadlock: shop_cart -> shop_stock -> shop_cart", cycle_is_new},
+    {"deadlock", two_wait_for_each_other, FINDING_ACT, "waiting behind it: 3", nobody_looked},
     {"memory_held", ets_is_held, FINDING_NOTE,
      "ETS table sessions (shop) has 92.5 MiB, 88% of ETS memory", ets_is_of_many},
     {"memory_held", ets_is_held_by_several, FINDING_NOTE,
