@@ -57,6 +57,13 @@ static bool take_ancestors(struct process_decoder *p)
     return cursor_list_end(&p->d->c, &list);
 }
 
+/* A name, or what it was started with. */
+static bool decode_called(struct decoder *d, struct related *out)
+{
+    out->is_call = cursor_kind(&d->c) == ETF_KIND_TUPLE;
+    return decode_name(d, &out->name);
+}
+
 /* {Count, [{Who, Name}]}, or with a kind before Who (monitors). */
 static bool take_related(struct process_decoder *p, struct related_list *to, bool with_kind)
 {
@@ -69,7 +76,7 @@ static bool take_related(struct process_decoder *p, struct related_list *to, boo
     to->n = list.count;
     for (size_t i = 0; i < to->n; i++)
         if (!cursor_tuple_of(c, with_kind ? 3 : 2) || (with_kind && !cursor_atom(c, &kind)) ||
-            !decode_related(p->d, p->node, &to->items[i]) || !decode_name(p->d, &to->items[i].name))
+            !decode_related(p->d, p->node, &to->items[i]) || !decode_called(p->d, &to->items[i]))
             return false;
     return cursor_list_end(c, &list);
 }

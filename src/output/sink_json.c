@@ -129,8 +129,10 @@ static json_t *json_grid(const struct grid *g)
 
 static json_t *json_related(const struct related *r)
 {
-    return json_pack("{s:o,s:o,s:o}", "pid", r->is_pid ? json_pid(&r->pid) : json_null(), "text",
-                     r->is_pid ? json_null() : json_slice(r->text), "name", json_slice(r->name));
+    return json_pack("{s:o,s:o,s:o,s:o}", "pid", r->is_pid ? json_pid(&r->pid) : json_null(),
+                     "text", r->is_pid ? json_null() : json_slice(r->text), "name",
+                     r->is_call ? json_null() : json_slice(r->name), "initial_call",
+                     r->is_call ? json_slice(r->name) : json_null());
 }
 
 static json_t *json_related_list(const struct related_list *list)

@@ -568,6 +568,12 @@ static void give_mnesia(struct model *m, int tick)
 #define WAITS_HELD                                                                                 \
     WAITS_FOR("<0.105.0>", "undefined", "{erlang,apply,2}", "<0.104.0>,undefined,undefined",       \
               "undefined", "60")
+#define WAITS_SHOWN                                                                                \
+    WAITS_FOR("<0.81.0>", "shop_mailbox", "{shop_mailbox,init,1}",                                 \
+              "<0.104.0>,undefined,undefined", "{shop_mailbox,take,1}", "60")
+#define WAITS_BEHIND                                                                               \
+    WAITS_FOR("<0.109.0>", "undefined", "{shop_api,'handle-it',2}",                                \
+              "<0.81.0>,shop_mailbox,undefined", "{shop_api,'handle-it',2}", "70")
 #define WAITS_OTHER                                                                                \
     WAITS_FOR("<0.107.0>", "undefined", "{erlang,apply,2}", "undefined,store,'b@\\e[5mhost'",      \
               "{shop_sync,run,0}", "60")
@@ -577,13 +583,15 @@ static void give_waits(struct model *m, int tick)
 {
     struct buf t;
     buf_init(&t, 0);
-    buf_printf(&t,
-               "{waits,%" PRId64 ",[" WAITS_LEFT WAITS_RIGHT WAITS_THIRD WAITS_HELD WAITS_OTHER
-               "{<0.104.0>,undefined,<<\"held \\e[5m\">>,{shop_stock,init,1},undefined,undefined,"
-               "undefined,undefined,0,{sys,suspend_loop,6},undefined,waiting,120052,44,false,true},"
-               "{<0.108.0>,'小売',undefined,undefined,pool,undefined,undefined,undefined,4,"
-               "{'Elixir.NimblePool','checkout!',4},undefined,waiting,0,44,false,false}],%s}",
-               (1000 + tick) * SECOND, tick > 2 ? "true" : "false");
+    buf_printf(
+        &t,
+        "{waits,%" PRId64
+        ",[" WAITS_LEFT WAITS_RIGHT WAITS_THIRD WAITS_HELD WAITS_OTHER WAITS_SHOWN WAITS_BEHIND
+        "{<0.104.0>,undefined,<<\"held \\e[5m\">>,{shop_stock,init,1},undefined,undefined,"
+        "undefined,undefined,0,{sys,suspend_loop,6},undefined,waiting,120052,44,false,true},"
+        "{<0.108.0>,'小売',undefined,undefined,pool,undefined,undefined,undefined,4,"
+        "{'Elixir.NimblePool','checkout!',4},undefined,waiting,0,44,false,false}],%s}",
+        (1000 + tick) * SECOND, tick > 2 ? "true" : "false");
     give(m, QUESTION_WAITS, &t);
 }
 

@@ -20,6 +20,7 @@ struct related { /* a link, monitor, ancestor */
     struct etf_pid pid;
     struct slice text; /* port, remote or registered name as printed, unless it is a local pid */
     struct slice name; /* who that is, empty when unknown */
+    bool is_call;      /* the name is the function that it was started with */
 };
 
 struct related_list {

@@ -49,7 +49,7 @@ struct finding {
     /* What it names, "" none: the pid of a process, an application, and a pattern of the trace
        language that shows the cause at work. */
     const char *process, *application, *trace;
-    const char *view;  /* that shows more than what it names, "" none */
+    const char *view;  /* that shows more than what it names; NULL: none */
     const char *cause; /* findings of one cause are one; "": only this one has it */
     int rank;          /* among these: the lowest gives the title */
     const struct evidence *evidence;

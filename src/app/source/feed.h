@@ -31,11 +31,11 @@ struct feed {
     int n_pids;
     bool looked; /* the node has said who they are */
     struct {
-        uint64_t due_ms; /* 0: at once */
-        unsigned times;  /* that it was asked */
-        int wait_s;      /* from the last time to the next, on a node that is not idle */
+        uint64_t due_ms;  /* 0: at once */
+        unsigned times;   /* that it was asked */
+        int wait_s;       /* from the last time to the next, on a node that is not idle */
         uint64_t keep_ms; /* KEPT_LAST: an answer that is due before that is not kept */
-        double us_per_s; /* what it costs the node, by its last answer */
+        double us_per_s;  /* what it costs the node, by its last answer */
         bool waits, reported;
         bool first; /* the next answer is the smaller one */
     } asked[QUESTIONS];

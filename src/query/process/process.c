@@ -9,17 +9,19 @@
 #include "query/native/values.h"
 
 /* In this order; the pid is known already, or its name is looked up. */
-enum step { STEP_PID, STEP_WHO, STEP_QUEUE, STEP_ITEMS, STEP_LISTS, STEP_NAMES };
+enum step { STEP_PID, STEP_WHO, STEP_QUEUE, STEP_ITEMS, STEP_LISTS, STEP_KIN, STEP_NAMES };
 
 struct process_ask {
     struct query *query;
     const struct price *price;
     struct native *native;
     struct who *who;
+    struct who *kin; /* of those that it is linked to, and so on */
     struct conn *conn;
     uv_loop_t *loop;
-    bool asking, who_is_out;
-    uint64_t due_ms; /* of this question */
+    bool asking, who_is_out, kin_is_out;
+    struct etf_pid kin_of; /* the process whose kin was asked for last */
+    uint64_t due_ms;       /* of this question */
     double us;
     struct process_question question; /* borrowed from its argument */
     enum step step;
@@ -38,7 +40,7 @@ static void go_on(struct process_ask *p);
 
 static void send_answer(struct process_ask *p, const struct builder *value, const struct error *err)
 {
-    const double us = p->us + who_take_us(p->who);
+    const double us = p->us + who_take_us(p->who) + who_take_us(p->kin);
     p->asking = false;
     query_reply(p->query, QUESTION_PROCESS, value, us, err); /* which may free p */
 }
@@ -82,6 +84,7 @@ static void finish_answer(struct process_ask *p, struct cursor names)
         .items = kept_value(&p->items),
         .lists = kept_value(&p->lists),
         .names = names,
+        .kin = p->kin,
     };
     struct builder *b = builder_new();
     if (!v.who)
@@ -192,15 +195,38 @@ static void on_who(void *arg)
                    who_learned_node(p->who) ? PROCESS_FOUND : PROCESS_ODD);
 }
 
+static void on_kin(void *arg)
+{
+    struct process_ask *p = arg;
+    p->kin_is_out = false;
+    if (p->asking && p->step == STEP_KIN)
+        take_found(p, &(struct native_answer){.end = NATIVE_LATE}, PROCESS_FOUND);
+}
+
 /* ---- asks */
 
-static bool find_named(struct process_ask *p)
+static bool find_named(struct process_ask *p, size_t links)
 {
     free(p->named);
-    p->named = alloc_zero(process_named_most(p->question.links) + 1, sizeof *p->named);
+    p->named = alloc_zero(process_named_most(links) + 1, sizeof *p->named);
     p->n_named = process_read_named(kept_value(&p->items), kept_value(&p->lists),
-                                    who_learned_node(p->who), p->question.links, p->named);
+                                    who_learned_node(p->who), links, p->named);
     return p->n_named > 0;
+}
+
+/* Whether the answer waits for it: only the first one about a process does, since one of these may
+ * not yield. */
+static bool waits_for_kin(struct process_ask *p)
+{
+    struct error ignored = {0}; /* then nothing is said of them */
+    const bool is_first = !pid_same(&p->kin_of, &p->pid);
+    const size_t links =
+        p->question.links < PROCESS_KIN_SHOWN ? p->question.links : PROCESS_KIN_SHOWN;
+    if (p->kin_is_out || !find_named(p, links) || who_is_known(p->kin, p->named, p->n_named))
+        return false;
+    p->kin_of = p->pid;
+    p->kin_is_out = who_learn(p->kin, p->named, p->n_named, on_kin, p, &ignored) == 0;
+    return p->kin_is_out && is_first;
 }
 
 static void make_call(struct process_ask *p, struct native_call *call)
@@ -254,7 +280,11 @@ static void go_on(struct process_ask *p)
     struct error err = {0};
     if (p->step == STEP_WHO && is_large(p))
         pass_large(p);
-    else if (p->step == STEP_NAMES && !find_named(p))
+    else if (p->step == STEP_KIN && waits_for_kin(p))
+        return;
+    else if (p->step == STEP_KIN)
+        take_found(p, NULL, PROCESS_FOUND);
+    else if (p->step == STEP_NAMES && !find_named(p, p->question.links))
         finish_answer(p, (struct cursor){0});
     else if (start_step(p, &err) != 0)
         send_answer(p, NULL, &err);
@@ -300,6 +330,7 @@ static void free_process(void *own)
 {
     struct process_ask *p = own;
     who_free(p->who);
+    who_free(p->kin);
     buf_clear(&p->items);
     buf_clear(&p->lists);
     free(p->named);
@@ -313,6 +344,7 @@ struct native_way process_way(struct query *q, const struct price *price, struct
     *p = (struct process_ask){
         .query = q, .price = price, .native = native, .conn = conn, .loop = loop};
     p->who = who_new(q, price, native, NATIVE_PROCESS_WHO, conn, loop);
+    p->kin = who_new(q, price, native, NATIVE_PROCESS_KIN, conn, loop);
     buf_init(&p->items, 0);
     buf_init(&p->lists, 0);
     return (struct native_way){p, take_process_argument, ask_process, cancel_process, free_process};

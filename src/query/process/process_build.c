@@ -24,22 +24,24 @@ static void build_key(struct builder *b, const char *key)
 struct names {
     struct cursor c;
     const struct who_node *node;
+    const struct who *kin;
 };
 
-/* What process_info/2 said of those of the node: {registered_name, Name}, [] or `undefined`. */
-static void build_name(struct builder *b, struct names *names, struct slice of)
+/* What process_info/2 said of those of the node: {registered_name, Name}, [] or `undefined`; of one
+ * without a name, what it was started with where that is asked. */
+static void build_name(struct builder *b, struct names *names, struct slice of, bool with_call)
 {
-    struct slice name, parts[2];
+    struct slice name, parts[2] = {nothing, nothing};
     struct etf_pid pid;
     if (who_read_pid(of, names->node, &pid) && cursor_raw(&names->c, &name) &&
-        values_read_tuple(name, 2, parts, 2))
-        values_build_known(b, parts[1]);
-    else
-        values_build_known(b, nothing);
+        !values_read_tuple(name, 2, parts, 2) && with_call && names->kin)
+        parts[1] = who_shown_call(who_find(names->kin, &pid));
+    values_build_known(b, parts[1]);
 }
 
 /* {Who, Name}, or with the kind of a monitor before them. */
-static bool build_related(struct builder *b, struct names *names, struct slice term, bool with_kind)
+static bool build_related(struct builder *b, struct names *names, struct slice term, bool with_kind,
+                          bool with_call)
 {
     struct slice parts[2] = {nothing, term};
     if (with_kind && !values_read_tuple(term, 2, parts, 2))
@@ -48,7 +50,7 @@ static bool build_related(struct builder *b, struct names *names, struct slice t
     if (with_kind)
         values_build(b, parts[0]);
     values_build(b, parts[1]);
-    build_name(b, names, parts[1]);
+    build_name(b, names, parts[1], with_call);
     return true;
 }
 
@@ -65,7 +67,8 @@ static bool build_list_item(struct builder *b, struct names *names, struct slice
     build_int(b, (int64_t)count);
     build_list(b, n);
     for (size_t i = 0; i < n; i++)
-        if (!cursor_raw(&c, &term) || !build_related(b, names, term, with_kind))
+        if (!cursor_raw(&c, &term) ||
+            !build_related(b, names, term, with_kind, i < PROCESS_KIN_SHOWN))
             return false;
     build_nil(b);
     return true;
@@ -293,7 +296,7 @@ static void build_kin(struct builder *b, struct names *names, const struct slice
     build_key(b, "group_leader");
     build_tuple(b, 2);
     values_build(b, item[ITEM_LEADER]);
-    build_name(b, names, item[ITEM_LEADER]);
+    build_name(b, names, item[ITEM_LEADER], false);
     build_key(b, "ancestors");
     build_ancestors(b, ancestors);
     build_key(b, "parent");
@@ -321,7 +324,7 @@ static bool build_rest(struct builder *b, const struct slice *item, struct slice
 bool process_build(struct builder *b, const struct process_values *v)
 {
     struct slice item[ITEM_PROCESS_TERMS], list[LISTS];
-    struct names names = {v->names, v->node};
+    struct names names = {v->names, v->node, v->kin};
     if (!process_read_items(v->items, item) || !process_read_lists(v->lists, list))
         return false;
     build_tuple(b, 5);

@@ -14,6 +14,9 @@
 #define PROCESS_MESSAGES_MOST 50000
 #define PROCESS_LIST_MOST 1000
 
+/* So many of each list say what they were started with, where they have no name. */
+#define PROCESS_KIN_SHOWN 20
+
 struct process_question {
     struct slice name; /* a registered name, or a pid as text; len 0: `pid` */
     struct etf_pid pid;
@@ -62,6 +65,7 @@ struct process_values {
     int64_t mono_ns;
     struct slice items, lists; /* found */
     struct cursor names;       /* of the part WHO_REGISTERED, its list entered */
+    const struct who *kin;     /* that knows the first of each list; NULL: nothing is known */
 };
 bool process_build(struct builder *b, const struct process_values *v); /* false: another form */
 

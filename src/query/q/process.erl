@@ -19,6 +19,30 @@ Named = fun(List, Most) ->
     {length(List), [{Who, NameOf(Who)} || Who <- lists:sublist(List, Most)]}
 end,
 
+%% What the first ones without a name were started with. One that may not yield is not asked.
+CallOf = fun(Who, IdOf, Apps) ->
+    Local = is_pid(Who) andalso node(Who) =:= node(),
+    case Local andalso process_info(Who, status) of
+        {status, Status} when Status =:= waiting; Status =:= suspended ->
+            case IdOf(Who, Apps) of
+                {_, undefined, _, _, Call} -> Call;
+                {_, Call, _, _, _} -> Call;
+                _ -> undefined
+            end;
+        _ ->
+            undefined
+    end
+end,
+WithCalls = fun(undefined, _IdOf, _Apps) ->
+        undefined;
+    ({Count, List}, IdOf, Apps) ->
+        {Few, Rest} = lists:split(min(20, length(List)), List),
+        {Count, lists:map(fun({Who, undefined}) -> {Who, CallOf(Who, IdOf, Apps)};
+                             ({Kind, Who, undefined}) -> {Kind, Who, CallOf(Who, IdOf, Apps)};
+                             (Named) -> Named
+                          end, Few) ++ Rest}
+end,
+
 %% Monitors come as {process, Pid}, {process, {Name, Node}}, {port, Port}, {time_offset, _}…
 Monitored = fun(List, Most) ->
     {length(List), [{Kind, Who, NameOf(Who)} || {Kind, Who} <- lists:sublist(List, Most)]}
@@ -128,7 +152,11 @@ Process = fun({Who, Limits}, #{id := IdOf, apps := Apps, caps := Caps, pid_of :=
             Stack = lists:map(Location, lists:sublist(Get(current_stacktrace), StackMost)),
             Leader = Get(group_leader),
             {process, erlang:monotonic_time(nanosecond), Pid, Id,
-             Plain ++ Lists ++
+             Plain ++
+             [case Key of
+                  binary -> {Key, List};
+                  _ -> {Key, WithCalls(List, IdOf, Apps())}
+              end || {Key, List} <- Lists] ++
              [{group_leader, {Leader, NameOf(Leader)}},
               {ancestors, Ancestors},
               {parent, Parent},

@@ -55,7 +55,6 @@ struct finding *judge_find(struct judge *j, enum finding_severity severity, doub
                           .process = "",
                           .application = "",
                           .trace = "",
-                          .view = "",
                           .cause = ""};
     f->evidence = arena_alloc(&out->arena, EVIDENCE_MOST * sizeof *f->evidence);
     return f;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who waits for whom, as the fact `waited_for` knows it. */
+/* Which process waits for which, as the fact `waited_for` knows it. */
 #include <math.h>
 
 #include "rules_internal.h"

@@ -12,6 +12,7 @@ VIEWS = \
 	src/ui/views/view_holders.c
 src_libui_a_SOURCES += $(VIEWS) \
 	src/ui/views/cells.c src/ui/views/view_process.h src/ui/views/view_process_copies.c \
+	src/ui/views/view_process_near.c \
 	src/ui/views/views.c src/ui/views/views.h
 
 nodist_src_libui_a_SOURCES += src/ui/views/registry.c

@@ -117,7 +117,7 @@ static void put_opened(struct view_page *page, const struct finding *f, int colu
 static void put_link(struct view_link *link, const struct finding *f)
 {
     struct etf_pid pid;
-    if (*f->view)
+    if (f->view)
         link_name(link, TARGET_VIEW, slice_of(f->view));
     else if (etf_parse_pid(f->process, &pid) == 0)
         link_process(link, &pid, (struct slice){"", 0});

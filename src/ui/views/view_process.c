@@ -206,20 +206,69 @@ static void put_stack(struct view_page *page, const struct process_detail *d)
     }
 }
 
+/* ---- many: how many of each name or initial call are among those that have one */
+
+#define LISTED_MOST 20 /* more are grouped, and the first few listed */
+#define LISTED_FEW 5
+
+static struct slice kind_of(const struct related *r)
+{
+    return r->is_pid ? r->name : r->text;
+}
+
+static bool is_first_of_kind(const struct related_list *list, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (slice_equal(kind_of(&list->items[k]), kind_of(&list->items[i])))
+            return false;
+    return true;
+}
+
+static size_t count_kind(const struct related_list *list, size_t n, struct slice kind)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += slice_equal(kind_of(&list->items[i]), kind);
+    return count;
+}
+
+/* What they were started with is known of the first ones only. */
+static void group_related(struct view_page *page, const struct related_list *list)
+{
+    char text[32];
+    size_t n = list->n < LISTED_MOST ? list->n : LISTED_MOST;
+    page_line(page);
+    page_printf(page, STYLE_DIM, "  of the first %zu:", n);
+    for (size_t i = 0; i < n; i++) {
+        const struct slice kind = kind_of(&list->items[i]);
+        if (!is_first_of_kind(list, i))
+            continue;
+        page_line(page);
+        page_right(page, STYLE_VALUE, LABEL,
+                   text_integer(text, sizeof text, (int64_t)count_kind(list, n, kind)));
+        page_puts(page, STYLE_NORMAL, "  ");
+        page_slice(page, STYLE_NAME, kind.len > 0 ? page_name(page, kind) : slice_of("unknown"));
+    }
+}
+
 static void list_related(struct view_page *page, const char *title, const struct related_list *list)
 {
+    const bool many = list->count > LISTED_MOST && list->n >= LISTED_MOST;
+    const size_t listed = many ? LISTED_FEW : list->n;
     char text[64], n[32];
     if (list->count == 0 && list->n == 0)
         return;
     snprintf(text, sizeof text, "%s  %s", title,
              list->count < 0 ? "too many to list" : text_integer(n, sizeof n, list->count));
     page_heading(page, text);
-    for (size_t i = 0; i < list->n; i++)
+    if (many)
+        group_related(page, list);
+    for (size_t i = 0; i < listed; i++)
         put_related(page, &list->items[i]);
-    if (list->count > (int64_t)list->n) {
+    if (list->count > (int64_t)listed) {
         page_line(page);
         page_printf(page, STYLE_DIM, "  and %s more",
-                    text_integer(n, sizeof n, list->count - (int64_t)list->n));
+                    text_integer(n, sizeof n, list->count - (int64_t)listed));
     }
 }
 
@@ -332,6 +381,7 @@ static void process_page(void *state, const struct model *m, struct view_page *p
         put_end(page, p, d, m);
     put_identity(page, d);
     put_activity(page, d, page->pane_columns);
+    process_near(page, m, &d->row.pid);
     process_copies(page, p, m, page->pane_columns);
     put_stack(page, d);
     put_heap(page, d);

@@ -20,5 +20,7 @@ void process_forget_lost(struct process *p, const struct model *m);
 /* The panels of those that were asked for. */
 void process_copies(struct view_page *page, const struct process *p, const struct model *m,
                     int columns);
+/* What the last answers to `waits`, `tables` and `ports` say of it; nothing where they do not. */
+void process_near(struct view_page *page, const struct model *m, const struct etf_pid *pid);
 
 #endif
