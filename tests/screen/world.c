@@ -490,9 +490,6 @@ static void give_tables(struct model *m, int tick)
 }
 
 static void give_one_table(struct model *m, const struct want *want, int tick)
-#define TERM(kind, name, rest)                                                                     \
-    "{<<\"" kind " " name "\">>,<<\"" kind "\">>,<<\"" name "\">>," rest "},"
-    static void give_terms(struct model *m, int tick)
 {
     struct buf t;
     buf_init(&t, 0);
@@ -527,6 +524,16 @@ static void give_mnesia(struct model *m, int tick)
                "900,100}],false}",
                (1000 + tick) * SECOND, 5000 + 90 * tick);
     give(m, QUESTION_MNESIA, &t);
+}
+
+#define TERM(kind, name, rest)                                                                     \
+    "{<<\"" kind " " name "\">>,<<\"" kind "\">>,<<\"" name "\">>," rest "},"
+static void give_terms(struct model *m, int tick)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_printf(
+        &t,
         "{terms,%" PRId64 ",[" TERM("persistent", "others; memory of all",
                                     "undefined,0,undefined,913408,undefined,undefined,undefined")
             TERM("atoms", "others; memory of all",
@@ -550,7 +557,7 @@ static void give_mnesia(struct model *m, int tick)
                                                                 "false}",
         (1000 + tick) * SECOND, 61000 + 240 * tick, 2000 + 10 * tick, 152 * (2000 + 10 * tick),
         tick, tick);
-        give(m, QUESTION_TERMS, &t);
+    give(m, QUESTION_TERMS, &t);
 }
 
 #define WAITS_FOR(pid, name, call, target, caller, reductions)                                     \

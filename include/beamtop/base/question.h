@@ -112,11 +112,11 @@ struct question_row {
     X(MNESIA, mnesia, struct table_detail, .pace = PACE_APART, .kept = KEPT_LAST, .every_s = 60,   \
       .what = "Mnesia", .log = "nodes, locks and transactions of Mnesia, by its own tables")       \
     X(TABLE_KEYS, table_keys, struct table_detail, .pace = PACE_APART, .once = true,               \
-      .log = "read the first keys of an ETS table on request; objects are not read")
-X(TERMS, terms, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,
-  .what = "terms",
-  .log = "keys of persistent terms, sizes of their values, names of the newest atoms, sizes "
-         "of modules, number of timers; values are not read")
+      .log = "read the first keys of an ETS table on request; objects are not read")               \
+    X(TERMS, terms, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,      \
+      .what = "terms",                                                                             \
+      .log = "keys of persistent terms, sizes of their values, names of the newest atoms, sizes "  \
+             "of modules, number of timers; values are not read")
 
 #define QUESTION_ANSWERS(X) QUESTION_DETAILS(X) QUESTION_LISTS(X)
 

@@ -222,136 +222,117 @@ struct mnesia_row {
 
 struct table_keys_row {
     struct slice key;
-    /* Processes that are the same. Growth: since the first answer. */
-    struct holders_row {
-        struct slice id, initial_call, application, supervisor, label, function;
-        struct slice largest_name;
-        struct etf_pid largest; /* of these processes, with memory and binaries */
-        bool has_largest, memory_older;
-        int64_t processes, memory_bytes, heap_bytes, binary_bytes, binaries, message_queue_len;
-        int64_t links, monitors, uncounted, largest_bytes;
-        double memory_age_s, reductions_per_s, since_s;
-        double processes_growth, memory_growth, binary_growth, queue_growth;
-    };
-    /* A process that waits in a call, or that one waits for. What follows from all rows: waits.h.
-     */
-    struct waits_row {
-        struct etf_pid pid;
-        struct slice name, label, initial_call;
-        struct slice kind; /* "call", "rpc", "pool" …; empty: it waits in no call */
-        struct etf_pid for_pid;
-        bool has_for;
-        struct slice for_name; /* of another: a name, a port, a pid of the other node */
-        struct slice node;     /* the other node; empty: this one */
-        int64_t among;         /* so many may be the one; 1: it is known */
-        struct slice function, caller, status;
-        int64_t message_queue_len, reductions;
-        bool steady, suspended;
-        int64_t waiters, behind; /* processes: that wait for it; for these, and so on */
-        int64_t deadlock;        /* number of its cycle, from 1 on; -1: none */
-        double seen_s;           /* for so long, at every answer; NaN: it waits in no call */
-        double crowded_s;        /* for so long more than WAITS_CROWD have waited for it */
-    };
+};
 
-    /* A port, or a socket of the module `socket`. */
-    struct ports_row {
-        struct slice id, backend, kind, name; /* name: driver, command, node */
-        struct slice owner_name, application, sender_name;
-        struct slice local, remote, local_port, remote_host, state;
-        struct etf_pid owner, sender; /* sender: one of those that wait in a send to it */
-        bool has_owner, has_sender, busy;
-        int64_t ports, close_wait, received_bytes, sent_bytes, received_packets, sent_packets;
-        int64_t queue_bytes, senders, idle_us, os_pid;
-        double received_bytes_per_s, sent_bytes_per_s, received_packets_per_s, sent_packets_per_s;
-    };
+/* Processes that are the same. Growth: since the first answer. */
+struct holders_row {
+    struct slice id, initial_call, application, supervisor, label, function;
+    struct slice largest_name;
+    struct etf_pid largest; /* of these processes, with memory and binaries */
+    bool has_largest, memory_older;
+    int64_t processes, memory_bytes, heap_bytes, binary_bytes, binaries, message_queue_len;
+    int64_t links, monitors, uncounted, largest_bytes;
+    double memory_age_s, reductions_per_s, since_s;
+    double processes_growth, memory_growth, binary_growth, queue_growth;
+};
+/* A process that waits in a call, or that one waits for. What follows from all rows: waits.h.
+ */
+struct waits_row {
+    struct etf_pid pid;
+    struct slice name, label, initial_call;
+    struct slice kind; /* "call", "rpc", "pool" …; empty: it waits in no call */
+    struct etf_pid for_pid;
+    bool has_for;
+    struct slice for_name; /* of another: a name, a port, a pid of the other node */
+    struct slice node;     /* the other node; empty: this one */
+    int64_t among;         /* so many may be the one; 1: it is known */
+    struct slice function, caller, status;
+    int64_t message_queue_len, reductions;
+    bool steady, suspended;
+    int64_t waiters, behind; /* processes: that wait for it; for these, and so on */
+    int64_t deadlock;        /* number of its cycle, from 1 on; -1: none */
+    double seen_s;           /* for so long, at every answer; NaN: it waits in no call */
+    double crowded_s;        /* for so long more than WAITS_CROWD have waited for it */
+};
 
-    /* A persistent term, an atom, a module, the timers, or all of a kind that have no row. */
-    struct terms_row {
-        struct slice id, kind, name, application;
-        int64_t count, limit, memory_bytes, unshared_bytes, old_bytes;
-        int64_t is_external; /* 0, 1 */
-        double count_per_s, memory_per_s;
-    };
+/* A port, or a socket of the module `socket`. */
+struct ports_row {
+    struct slice id, backend, kind, name; /* name: driver, command, node */
+    struct slice owner_name, application, sender_name;
+    struct slice local, remote, local_port, remote_host, state;
+    struct etf_pid owner, sender; /* sender: one of those that wait in a send to it */
+    bool has_owner, has_sender, busy;
+    int64_t ports, close_wait, received_bytes, sent_bytes, received_packets, sent_packets;
+    int64_t queue_bytes, senders, idle_us, os_pid;
+    double received_bytes_per_s, sent_bytes_per_s, received_packets_per_s, sent_packets_per_s;
+};
 
-    /* An answer that is one table. */
-    struct table_detail {
-        uint64_t mono_ns;
-        double interval_s; /* since the answer before; NaN: rates are unknown */
-        void *rows;        /* struct NAME_row */
-        size_t n_rows;
-        bool partial; /* the deadline cut it short */
-        double
-            own_share; /* beamtop's of the node's reductions, as in struct proc_scan; NaN unknown */
-        const struct waits_sums *sums; /* of `waits` (waits.h); else NULL */
-        const struct table_detail
-            *before; /* that its rates are from, until the next one; or NULL */
-    };
+/* A persistent term, an atom, a module, the timers, or all of a kind that have no row. */
+struct terms_row {
+    struct slice id, kind, name, application;
+    int64_t count, limit, memory_bytes, unshared_bytes, old_bytes;
+    int64_t is_external; /* 0, 1 */
+    double count_per_s, memory_per_s;
+};
 
-    /* A process that waits in a call, or that one waits for. What follows from all rows: waits.h.
-     */
-    struct waits_row {
-        struct etf_pid pid;
-        struct slice name, label, initial_call;
-        struct slice kind; /* "call", "rpc", "pool" …; empty: it waits in no call */
-        struct etf_pid for_pid;
-        bool has_for;
-        struct slice for_name; /* of another: a name, a port, a pid of the other node */
-        struct slice node;     /* the other node; empty: this one */
-        int64_t among;         /* so many may be the one; 1: it is known */
-        struct slice function, caller, status;
-        int64_t message_queue_len, reductions;
-        bool steady, suspended;
-        int64_t waiters, behind; /* processes: that wait for it; for these, and so on */
-        int64_t deadlock;        /* number of its cycle, from 1 on; -1: none */
-        double seen_s;           /* for so long, at every answer; NaN: it waits in no call */
-    };
+/* An answer that is one table. */
+struct table_detail {
+    uint64_t mono_ns;
+    double interval_s; /* since the answer before; NaN: rates are unknown */
+    void *rows;        /* struct NAME_row */
+    size_t n_rows;
+    bool partial;     /* the deadline cut it short */
+    double own_share; /* beamtop's of the node's reductions, as in struct proc_scan; NaN unknown */
+    const struct waits_sums *sums;     /* of `waits` (waits.h); else NULL */
+    const struct table_detail *before; /* that its rates are from, until the next one; or NULL */
+};
 
-    struct tree_node {
-        int depth;
-        bool has_pid;
-        struct etf_pid pid;
-        struct slice id, type, name, label, initial_call;
-        int64_t message_queue_len, memory_bytes;
-        bool busy, memory_older;
-        double memory_age_s; /* NaN: never read */
-    };
+struct tree_node {
+    int depth;
+    bool has_pid;
+    struct etf_pid pid;
+    struct slice id, type, name, label, initial_call;
+    int64_t message_queue_len, memory_bytes;
+    bool busy, memory_older;
+    double memory_age_s; /* NaN: never read */
+};
 
-    struct tree_detail {
-        struct slice root;
-        struct tree_node *nodes;
-        size_t n_nodes;
-        bool partial;
-    };
+struct tree_detail {
+    struct slice root;
+    struct tree_node *nodes;
+    size_t n_nodes;
+    bool partial;
+};
 
-    /* A scheduler thread as the operating system counts it. Shares are of the time between two
-       answers; what was not read is unknown. */
-    struct scheduler_thread {
-        enum scheduler_kind kind;
-        int64_t id; /* the VM's number of the scheduler */
-        int64_t number, tid;
-        int64_t cpu, bound;      /* the CPU it ran on last; the one it is bound to, -1: none */
-        int64_t migrations;      /* changes of `cpu` seen since the first answer */
-        int64_t run_ns, wait_ns; /* on a CPU; ready to run, but without one */
-        int64_t voluntary, involuntary; /* context switches */
-        double run, wait, voluntary_per_s, involuntary_per_s;
-        double use; /* scheduler utilisation, by the last answer of `system` */
-    };
+/* A scheduler thread as the operating system counts it. Shares are of the time between two
+   answers; what was not read is unknown. */
+struct scheduler_thread {
+    enum scheduler_kind kind;
+    int64_t id; /* the VM's number of the scheduler */
+    int64_t number, tid;
+    int64_t cpu, bound;             /* the CPU it ran on last; the one it is bound to, -1: none */
+    int64_t migrations;             /* changes of `cpu` seen since the first answer */
+    int64_t run_ns, wait_ns;        /* on a CPU; ready to run, but without one */
+    int64_t voluntary, involuntary; /* context switches */
+    double run, wait, voluntary_per_s, involuntary_per_s;
+    double use; /* scheduler utilisation, by the last answer of `system` */
+};
 
-    struct threads_detail {
-        uint64_t mono_ns;
-        double interval_s;      /* since the answer before; NaN at the first or after a gap */
-        struct slice bind_type; /* `erlang:system_info(scheduler_bind_type)` */
-        struct slice allowed;   /* CPUs that the VM may use, "0-3"; empty: not Linux */
-        int64_t allowed_cpus;
-        double quota_cpus;               /* of the cgroup; NaN: none, or not known */
-        int64_t host_ticks, steal_ticks; /* of all CPUs, as /proc/stat counts */
-        int64_t throttled_ns, throttled_periods, periods; /* of the cgroup */
-        double steal;           /* share of the CPUs' time that the hypervisor took */
-        double throttled;       /* of the quota's periods that ended early; NaN: no quota */
-        double throttled_per_s; /* seconds, added over the CPUs, that threads were held back */
-        struct scheduler_thread *rows;
-        size_t n_rows;
-    };
+struct threads_detail {
+    uint64_t mono_ns;
+    double interval_s;      /* since the answer before; NaN at the first or after a gap */
+    struct slice bind_type; /* `erlang:system_info(scheduler_bind_type)` */
+    struct slice allowed;   /* CPUs that the VM may use, "0-3"; empty: not Linux */
+    int64_t allowed_cpus;
+    double quota_cpus;                                /* of the cgroup; NaN: none, or not known */
+    int64_t host_ticks, steal_ticks;                  /* of all CPUs, as /proc/stat counts */
+    int64_t throttled_ns, throttled_periods, periods; /* of the cgroup */
+    double steal;           /* share of the CPUs' time that the hypervisor took */
+    double throttled;       /* of the quota's periods that ended early; NaN: no quota */
+    double throttled_per_s; /* seconds, added over the CPUs, that threads were held back */
+    struct scheduler_thread *rows;
+    size_t n_rows;
+};
 
 /* X(ID, name, help) of each state of microstate accounting; the last ones only where the VM was
    built for them. */
@@ -371,79 +352,79 @@ struct table_keys_row {
     X(NIF, nif, "NIFs")                                                                            \
     X(SEND, send, "sending messages")                                                              \
     X(TIMERS, timers, "timers")
-    enum msacc_state {
+enum msacc_state {
 #define MSACC_ENUM(id, ...) MSACC_##id,
-        MSACC_STATES(MSACC_ENUM)
+    MSACC_STATES(MSACC_ENUM)
 #undef MSACC_ENUM
-            MSACC_COUNT
-    };
+        MSACC_COUNT
+};
 
-    /* A thread of the VM, or all threads of a type. Shares are of the time between two answers. */
-    struct msacc_row {
-        struct slice type; /* "scheduler", "dirty_cpu_scheduler", "async", … */
-        int64_t id;        /* -1: all of the type */
-        int64_t threads;
-        double counters[MSACC_COUNT]; /* as given; NaN: a state that the VM does not have */
-        double share[MSACC_COUNT];
-        double counted; /* share of the time that was counted: less when it was switched off */
-    };
+/* A thread of the VM, or all threads of a type. Shares are of the time between two answers. */
+struct msacc_row {
+    struct slice type; /* "scheduler", "dirty_cpu_scheduler", "async", … */
+    int64_t id;        /* -1: all of the type */
+    int64_t threads;
+    double counters[MSACC_COUNT]; /* as given; NaN: a state that the VM does not have */
+    double share[MSACC_COUNT];
+    double counted; /* share of the time that was counted: less when it was switched off */
+};
 
-    struct msacc_detail {
-        uint64_t mono_ns;
-        double interval_s;
-        bool on_before;    /* it was on before beamtop came, and stays so */
-        bool switched_off; /* somebody did that, in the interval */
-        double units_per_s;
-        struct msacc_row *rows; /* the types, then their threads */
-        size_t n_rows, n_types;
-    };
+struct msacc_detail {
+    uint64_t mono_ns;
+    double interval_s;
+    bool on_before;    /* it was on before beamtop came, and stays so */
+    bool switched_off; /* somebody did that, in the interval */
+    double units_per_s;
+    struct msacc_row *rows; /* the types, then their threads */
+    size_t n_rows, n_types;
+};
 
-    /* clang-format off */
+/* clang-format off */
 enum armed_kind {
     ARMED_SESSION, ARMED_BREAKPOINT, ARMED_FLAGS, ARMED_MONITOR, ARMED_CONTROL_WORD,
     ARMED_SYSTEM_TRACER, ARMED_TOKENS, ARMED_CONNECTION,
 };
-    /* clang-format on */
+/* clang-format on */
 
-    /* One thing that someone has armed on the node, or another beamtop that is connected. */
-    struct armed_row {
-        enum armed_kind kind;
-        struct slice what;  /* the kind in a word */
-        struct slice where; /* mod:fun/2, send, a process by name or pid, new_processes, … */
-        bool has_pid;
-        struct etf_pid pid;    /* flags: the process */
-        struct slice pid_text; /* as printed; empty without */
-        struct slice session;  /* empty: the node's single space, or of no space */
-        struct slice tracer;   /* process that gets the events: pid and name; empty when unknown */
-        bool beamtop;          /* a beamtop armed it, this one or another */
-        struct slice traced;   /* breakpoint: "local", "global", "meta" or empty */
-        struct slice text;     /* match specification, flags, or what is monitored */
-        int64_t value;         /* control word; -1 else */
-        int64_t call_count, call_time_us, call_memory_words; /* counters; -1: none */
-        int64_t breakpoints, processes; /* session: how many it has, or -1 when some are cut;
-                                         * tokens: processes that have one;
-                                         * connection: its own; -1 else */
-        struct slice details;           /* the four lines above, as text */
-        struct slice owner;             /* "beamtop" where one set it, or is it; else empty */
-    };
+/* One thing that someone has armed on the node, or another beamtop that is connected. */
+struct armed_row {
+    enum armed_kind kind;
+    struct slice what;  /* the kind in a word */
+    struct slice where; /* mod:fun/2, send, a process by name or pid, new_processes, … */
+    bool has_pid;
+    struct etf_pid pid;    /* flags: the process */
+    struct slice pid_text; /* as printed; empty without */
+    struct slice session;  /* empty: the node's single space, or of no space */
+    struct slice tracer;   /* process that gets the events: pid and name; empty when unknown */
+    bool beamtop;          /* a beamtop armed it, this one or another */
+    struct slice traced;   /* breakpoint: "local", "global", "meta" or empty */
+    struct slice text;     /* match specification, flags, or what is monitored */
+    int64_t value;         /* control word; -1 else */
+    int64_t call_count, call_time_us, call_memory_words; /* counters; -1: none */
+    int64_t breakpoints, processes; /* session: how many it has, or -1 when some are cut;
+                                     * tokens: processes that have one;
+                                     * connection: its own; -1 else */
+    struct slice details;           /* the four lines above, as text */
+    struct slice owner;             /* "beamtop" where one set it, or is it; else empty */
+};
 
-    struct armed_detail {
-        uint64_t mono_ns;
-        int64_t control_word, sessions, monitors;
-        int64_t breakpoints, flags; /* all there are; the rows may be fewer */
-        int64_t breakpoints_shown, flags_shown;
-        int64_t processes; /* of `flags`, without what is said of new processes and ports */
-        int64_t ours;      /* processes of this connection that hold a trace */
-        bool own_counts;   /* this connection counts calls */
-        struct slice system_tracer; /* of seq_trace: pid and name, or a port; empty: none */
-        int64_t tokens;             /* processes with a sequential trace token */
-        int64_t beamtops;       /* others that are connected; -1: recorded before it was asked */
-        struct armed_row *rows; /* connections, sessions, control word, seq_trace, monitors,
+struct armed_detail {
+    uint64_t mono_ns;
+    int64_t control_word, sessions, monitors;
+    int64_t breakpoints, flags; /* all there are; the rows may be fewer */
+    int64_t breakpoints_shown, flags_shown;
+    int64_t processes;          /* of `flags`, without what is said of new processes and ports */
+    int64_t ours;               /* processes of this connection that hold a trace */
+    bool own_counts;            /* this connection counts calls */
+    struct slice system_tracer; /* of seq_trace: pid and name, or a port; empty: none */
+    int64_t tokens;             /* processes with a sequential trace token */
+    int64_t beamtops;           /* others that are connected; -1: recorded before it was asked */
+    struct armed_row *rows;     /* connections, sessions, control word, seq_trace, monitors,
                                  * breakpoints, flags */
-        size_t n_rows;
-    };
+    size_t n_rows;
+};
 
-    /* Whether a tracer, as rows print it, is signed as a process of a beamtop. */
-    bool armed_is_beamtop(struct slice tracer);
+/* Whether a tracer, as rows print it, is signed as a process of a beamtop. */
+bool armed_is_beamtop(struct slice tracer);
 
 #endif

@@ -281,7 +281,6 @@ const struct cli_command cli_commands[] = {
      FOR_BATCH | FOR_TICKS | FOR_TABLE, ROWS, 1, 1, COMMANDS_NODE, command_table},
     {"tables", "NODE", "memory, objects, growth and owners of ETS tables",
      FOR_BATCH | FOR_TICKS | FOR_TABLE | FOR_ETS, ROWS, 1, 1, COMMANDS_NODE, command_tables},
-     FOR_BATCH | FOR_TICKS | FOR_TABLE, ROWS, 1, 1, COMMANDS_NODE, command_table},
     {"holders", "NODE", "what all processes hold: memory, binaries, queues, by initial call",
      FOR_BATCH | FOR_TICKS | FOR_TABLE, ROWS, 1, 1, COMMANDS_NODE, command_table},
     {"ports", "NODE", "ports and sockets: owners, addresses, states, bytes and queues",

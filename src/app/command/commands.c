@@ -207,12 +207,10 @@ int command_table(const struct cli_options *o, const struct app_env *env)
     struct error err = {0};
     bool rates = false;
     const struct want want = {.needs = QUESTION_BIT(sink_question(kind, &rates))};
-    if (find_column(sink_table(kind), o->by, false, &options.group, &err) != 0 ||
+    const char *by = o->by ? o->by : sink_table(kind)->by;
+    if (find_column(sink_table(kind), by, false, &options.group, &err) != 0 ||
         find_column(sink_table(kind), o->table_sort, true, &options.sort, &err) != 0 ||
         choose_kind(sink_table(kind), o->what, &options, &err) != 0)
-        const char *by = o->by ? o->by : sink_table(kind)->by;
-    if (find_column(sink_table(kind), by, false, &options.group, &err) != 0 ||
-        find_column(sink_table(kind), o->table_sort, true, &options.sort, &err) != 0)
         return tell_error(&err);
     if (options.group && !table_adds(sink_table(kind))) {
         (void)error_set(&err, ERR_USAGE, "--by: nothing in rows of `%s` adds up", o->command);

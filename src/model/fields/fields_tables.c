@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ETS tables: all of them, one of them, its keys. */
-/* Tables of what a node has: ETS tables, and what processes hold. */
+/* Tables of what a node has: ETS tables, one of them, its keys, and what processes hold. */
 #include "beamtop/model/fields.h"
 
 #define ROW struct tables_row

@@ -60,7 +60,9 @@ static void holders_page(void *state, const struct model *m, struct view_page *p
 }
 
 static const struct view_act holders_acts[] = {
-    {.action = ACTION_BY, .run = rows_by}, {ACTION_FOLD, true, rows_fold}, {.run = NULL}};
+    {.action = ACTION_BY, .run = rows_by},
+    {.action = ACTION_FOLD, .folds = true, .run = rows_fold},
+    {.run = NULL}};
 static const struct view_hint holders_hints[] = {
     {ACTION_ENTER, "largest"}, {ACTION_BY, "group"}, {.does = NULL}};
 

@@ -52,7 +52,9 @@ static void terms_page(void *state, const struct model *m, struct view_page *pag
 }
 
 static const struct view_act terms_acts[] = {
-    {.action = ACTION_BY, .run = rows_by}, {ACTION_FOLD, true, rows_fold}, {.run = NULL}};
+    {.action = ACTION_BY, .run = rows_by},
+    {.action = ACTION_FOLD, .folds = true, .run = rows_fold},
+    {.run = NULL}};
 static const struct view_hint terms_hints[] = {{ACTION_BY, "kind"}, {.does = NULL}};
 
 const struct view_ops view_terms = {

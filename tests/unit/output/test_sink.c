@@ -29,39 +29,20 @@ static int keep(void *ctx, const char *bytes, size_t len)
 static struct model *full_model(void)
 {
     static const enum answer_kind order[] = {
-        ANSWER_NODE,  ANSWER_SYSTEM,    ANSWER_SCAN,       ANSWER_PROCESS,
-        ANSWER_ALLOC, ANSWER_APPS,      ANSWER_TABLES,     ANSWER_HEAPS,
-        ANSWER_ARMED, ANSWER_THREADS,   ANSWER_MSACC,      ANSWER_WAITS,
-        ANSWER_PORTS, ANSWER_ONE_TABLE, ANSWER_TABLE_KEYS, ANSWER_MNESIA};
-    ANSWER_NODE, ANSWER_SYSTEM, ANSWER_SCAN, ANSWER_PROCESS, ANSWER_ALLOC, ANSWER_APPS,
-        ANSWER_TABLES, ANSWER_HEAPS, ANSWER_ARMED, ANSWER_THREADS, ANSWER_MSACC, ANSWER_WAITS,
-        ANSWER_PORTS, ANSWER_TERMS
-};
-struct model *m = model_new();
-for (size_t k = 0; k < ARRAY_LEN(order); k++)
-    for (size_t i = 0; i < ARRAY_LEN(answers); i++)
-        if (answers[i].kind == order[k]) {
-            must(m, answers[i].kind, answers[i].text);
-            break;
-        }
-const struct tick_cost cost = {.target_us = 3100, .bytes = 6200, .share = 0.0031};
-model_set_cost(m, &cost);
-return m;
-ANSWER_NODE, ANSWER_SYSTEM, ANSWER_SCAN, ANSWER_PROCESS, ANSWER_ALLOC, ANSWER_APPS, ANSWER_TABLES,
-    ANSWER_HEAPS, ANSWER_ARMED, ANSWER_THREADS, ANSWER_MSACC, ANSWER_WAITS, ANSWER_PORTS,
-    ANSWER_HOLDERS
-}
-;
-struct model *m = model_new();
-for (size_t k = 0; k < ARRAY_LEN(order); k++)
-    for (size_t i = 0; i < ARRAY_LEN(answers); i++)
-        if (answers[i].kind == order[k]) {
-            must(m, answers[i].kind, answers[i].text);
-            break;
-        }
-const struct tick_cost cost = {.target_us = 3100, .bytes = 6200, .share = 0.0031};
-model_set_cost(m, &cost);
-return m;
+        ANSWER_NODE,   ANSWER_SYSTEM, ANSWER_SCAN,   ANSWER_PROCESS,   ANSWER_ALLOC,
+        ANSWER_APPS,   ANSWER_TABLES, ANSWER_HEAPS,  ANSWER_ARMED,     ANSWER_THREADS,
+        ANSWER_MSACC,  ANSWER_WAITS,  ANSWER_PORTS,  ANSWER_ONE_TABLE, ANSWER_TABLE_KEYS,
+        ANSWER_MNESIA, ANSWER_TERMS,  ANSWER_HOLDERS};
+    struct model *m = model_new();
+    for (size_t k = 0; k < ARRAY_LEN(order); k++)
+        for (size_t i = 0; i < ARRAY_LEN(answers); i++)
+            if (answers[i].kind == order[k]) {
+                must(m, answers[i].kind, answers[i].text);
+                break;
+            }
+    const struct tick_cost cost = {.target_us = 3100, .bytes = 6200, .share = 0.0031};
+    model_set_cost(m, &cost);
+    return m;
 }
 
 /* What a sink of that format makes of the model. The caller clears it. */
