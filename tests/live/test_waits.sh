@@ -65,6 +65,8 @@ one_of_several() {
 other_places() {
     order places && finds_at_last "$row any(.rows[]; .kind == \"io\" and .waits_for_name == \"waits_leader\")
         and row(\"waits_starter\").waits_for_name == \"waits_child\" and row(\"waits_starter\").kind == \"start\"
+        and any(.rows[]; .kind == \"io\" and .waits_for_name == \"waits_file\" and .among == 1)
+        and any(.rows[]; .kind == \"port\" and (.waits_for_name // \"\" | test(\"^#Port\")))
         and any(.rows[]; .kind == \"send\" and (.waits_for_name // \"\" | test(\"^#Port\")))" && order free
 }
 

@@ -5,7 +5,7 @@
 %%   suspend    waits_held is left in sys:suspend/1; two processes call it; nobody calls waits_left_alone, which is, too
 %%   other      a process calls another node, which does not answer; `other_ends` ends that node
 %%   many       a process that monitors five servers calls one of them
-%%   places     processes wait in io, a start, a port and the code server
+%%   places     processes wait in io, a start, two ports and a file's server
 %%   free       all of these end
 %%   audit      `left` is written, by audit.erl
 -module(waits_load).
@@ -66,6 +66,13 @@ do(places) ->
     keep(spawn(fun() ->
         Port = open_port({spawn, "sleep 600"}, [binary]),
         [port_command(Port, binary:copy(<<"x">>, 100000)) || _ <- lists:seq(1, 100)]
+    end)),
+    keep(spawn(fun() -> os:cmd("sleep 600") end)),
+    keep(spawn(fun() ->
+        {ok, File} = file:open("/dev/null", [read]),
+        register(waits_file, File),
+        erlang:suspend_process(File),
+        file:read(File, 1)
     end));
 do(free) ->
     [begin R = monitor(process, P), exit(P, kill), receive {'DOWN', R, _, _, _} -> ok end end

@@ -79,7 +79,8 @@ static void put_target(struct view_page *page, const struct waits_graph *g, size
     page_puts(page, STYLE_DIM, "  in ");
     page_slice(page, STYLE_MARK, w->kind);
     if (w->seen_s > 0)
-        page_printf(page, STYLE_DIM, ", seen for %s", text_duration(text, sizeof text, w->seen_s));
+        page_printf(page, STYLE_DIM, ", observed for %s",
+                    text_duration(text, sizeof text, w->seen_s));
     if (w->deadlock > 0)
         page_puts(page, STYLE_ALARM, "  deadlock");
 }
