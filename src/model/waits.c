@@ -215,7 +215,7 @@ struct waits_cycle waits_cycle_of(const struct waits_graph *g, struct arena *are
             put_name(&words, arena, &g->rows[i]);
             buf_puts(&words, " -> ");
         }
-        out.seen_s = fmin(out.seen_s, g->rows[i].seen_s);
+        out.seen_s = fmin(out.seen_s, g->rows[i].locked_s);
         i = g->to[i];
     } while (i != start);
     if (out.n > WORDS_MOST)
@@ -276,9 +276,12 @@ static void follow_seen(struct table_detail *now, const struct table_detail *bef
         const struct waits_row *was = n > 0 ? find_row(places, n, &rows[i].pid) : NULL;
         const bool follows = was && now->interval_s > 0;
         rows[i].seen_s = rows[i].kind.len > 0 ? 0 : (double)NAN;
-        rows[i].crowded_s = 0;
+        rows[i].crowded_s = rows[i].locked_s = 0;
         if (follows && is_same_wait(was, &rows[i]))
             rows[i].seen_s = was->seen_s + now->interval_s;
+        if (follows && was->deadlock > 0 && rows[i].deadlock > 0 &&
+            pid_same(&was->for_pid, &rows[i].for_pid))
+            rows[i].locked_s = was->locked_s + now->interval_s;
         if (follows && was->waiters > WAITS_CROWD && rows[i].waiters > WAITS_CROWD)
             rows[i].crowded_s = was->crowded_s + now->interval_s;
     }

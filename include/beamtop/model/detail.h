@@ -253,6 +253,7 @@ struct waits_row {
     int64_t deadlock;        /* number of its cycle, from 1 on; -1: none */
     double seen_s;           /* for so long, at every answer; NaN: it waits in no call */
     double crowded_s;        /* for so long more than WAITS_CROWD have waited for it */
+    double locked_s;         /* for so long in a deadlock, by the same wait: reads of it are work */
 };
 
 /* A port, or a socket of the module `socket`. */

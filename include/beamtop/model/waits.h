@@ -34,7 +34,7 @@ void waits_graph_make(struct waits_graph *g, struct arena *arena, const struct w
 void waits_graph_sum(const struct waits_graph *g, struct arena *arena, struct waits_row *rows);
 /* The longest chain into out, which has room for all: who waits first. */
 size_t waits_graph_chain(const struct waits_graph *g, struct arena *arena, size_t *out);
-/* A deadlock, of one of its rows: the shortest time that one of it has been seen so. */
+/* A deadlock, of one of its rows: for how long each of it has been seen in one at each answer. */
 struct waits_cycle {
     struct slice words;
     size_t n;

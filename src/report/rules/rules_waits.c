@@ -68,7 +68,7 @@ static void find_deadlock(struct judge *j, const json_t *row, double for_s)
     f->action = "See which functions call (beamtop waits NODE). Let one of them not wait: a cast, "
                 "or a reply later (noreply, gen_server:reply/2)";
     f->ruled_out_if = "It goes on by itself: the view of waits does not show it any more";
-    judge_evidence(j, f, "for_s", for_s, "s", "unchanged for %s", judge_seconds(j, for_s));
+    judge_evidence(j, f, "for_s", for_s, "s", "at each look: for %s", judge_seconds(j, for_s));
     judge_evidence(j, f, "processes", fact_number(row, "processes"), "", "processes in it: %s",
                    judge_number(j, fact_number(row, "processes")));
     if (behind > 0)

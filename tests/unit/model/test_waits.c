@@ -162,6 +162,46 @@ static const struct waits_row *row_of(const struct model *m, uint32_t id)
     return NULL;
 }
 
+/* Looks at it are work, so that it is not told by reductions. */
+TEST(test_a_deadlock_stands)
+{
+#define LOCKED(pid, for, reductions)                                                               \
+    "{" pid ", undefined, undefined, undefined, call, " for                                        \
+    ", undefined, undefined, 1, {gen,do_call,4}, undefined, waiting, 0, " reductions               \
+    ", true, false}"
+    struct model *m = model_new();
+    give_waits(m, "{waits, 1000000000, [" LOCKED("<0.1.0>", "<0.2.0>", "10") "," LOCKED(
+                      "<0.2.0>", "<0.1.0>", "10") "], false}");
+    assert_true(row_of(m, 1)->locked_s == 0);
+    give_waits(m, "{waits, 8000000000, [" LOCKED("<0.1.0>", "<0.2.0>", "90") "," LOCKED(
+                      "<0.2.0>", "<0.1.0>", "10") "], false}");
+    assert_true(row_of(m, 1)->locked_s == 7 && row_of(m, 1)->seen_s == 0);
+    give_waits(m, "{waits, 9000000000, [" LOCKED("<0.1.0>", "<0.2.0>", "90") "," LOCKED(
+                      "<0.2.0>", "<0.3.0>", "10") "], false}");
+    assert_true(row_of(m, 1)->locked_s == 0);
+    model_free(m);
+}
+
+TEST(test_a_crowd_stays)
+{
+    struct waits_row rows[2][16];
+    struct table_detail t[2];
+    struct arena arena;
+    arena_init(&arena);
+    for (size_t k = 0; k < 2; k++) {
+        const size_t n =
+            read_rows(k ? "az bz cz dz ez fz gz hz iz z" : "az bz cz dz ez fz gz hz z", rows[k]);
+        t[k] = (struct table_detail){.rows = rows[k], .n_rows = n, .mono_ns = 1};
+        waits_follow(&t[k], NULL, &arena);
+    }
+    struct table_detail later = {.rows = rows[0], .n_rows = t[1].n_rows, .mono_ns = 5000000001};
+    memcpy(rows[0], rows[1], sizeof rows[0]);
+    waits_follow(&later, &t[1], &arena);
+    assert_true(rows[0][0].waiters == WAITS_CROWD + 1 && rows[0][0].crowded_s == 5);
+    assert_true(rows[1][0].crowded_s == 0);
+    arena_clear(&arena);
+}
+
 TEST(test_a_wait_is_seen_for_as_long_as_it_stands)
 {
     struct model *m = model_new();
