@@ -591,8 +591,10 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
         growth_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
     q->ways[QUESTION_WAITS] =
         waits_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
-    q->ways[QUESTION_HOLDERS] =
-        holders_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
+    static const enum question held[] = {QUESTION_HOLDERS, QUESTION_HELD};
+    for (size_t i = 0; i < ARRAY_LEN(held); i++)
+        q->ways[held[i]] =
+            holders_way(held[i], q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
     q->timer = alloc_zero(1, sizeof *q->timer);
     uv_timer_init(loop, q->timer);
     q->timer->data = q;

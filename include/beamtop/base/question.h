@@ -137,6 +137,9 @@ struct question_row {
       .each_us = 1.0, .first_us = 0.25, .kept_every_s = 60, .holder = true,                        \
       .log = "looked for the longest message queues, the largest and busiest processes, and "      \
              "those that hold binaries, which findings watch")                                     \
+    X(HELD, held, void, .pace = PACE_BESIDE, .kept = KEPT_FACTS, .every_s = 15,                    \
+      .kept_every_s = 60,                                                                          \
+      .log = "memory and binaries of all processes, added up by what they are, a part at a time")  \
     X(GROWTH, growth, void, .pace = PACE_BESIDE, .kept = KEPT_FACTS, .every_s = 10,                \
       .each_us = 0.25, .kept_every_s = 30, .holder = true,                                         \
       .log = "measured growth for findings (processes, atoms, ETS tables, ports, sockets, code)")

@@ -10,11 +10,9 @@
 #include "query/scan/scan_table.h"
 #include "query/who/who.h"
 
-/* Of the run, and of what is ours, which comes before it; behind its two of who they are. */
-#define PLACE_RUN (NATIVE_QUESTION + 4 * QUESTION_HOLDERS)
-#define PLACE_WHO (PLACE_RUN + 2)
-
-#define ANSWER_US 100000 /* no slice begins in an answer that has cost that */
+/* No slice begins in an answer that has cost that; of facts it is their part of the limit. */
+#define ANSWER_US 100000
+#define FACTS_US 15000
 #define CLOSED_MS 120000 /* not asked for so long: growth counts from then on */
 /* Labels come late, and names change. */
 #define NAMED_AGAIN_MS 15000
@@ -22,13 +20,14 @@
 
 struct holders {
     struct holders_read read; /* the run's own: the first */
+    enum question question;
     struct query *query;
     struct native *native;
+    unsigned place; /* of the run, and of what is ours, which comes before it */
     struct run *run;
     struct who *who;
     struct own *own;
     struct scan *scan;
-    struct conn *conn;
     uv_loop_t *loop;
     bool asking, who_is_out, own_is_out;
     bool in_round;  /* some have not been looked at since they were listed */
@@ -48,7 +47,7 @@ static void fail_holders(struct holders *h, const struct error *err)
 {
     count_cost(h);
     h->asking = false;
-    query_reply(h->query, QUESTION_HOLDERS, NULL, h->us, err);
+    query_reply(h->query, h->question, NULL, h->us, err);
 }
 
 static void send_holders(struct holders *h)
@@ -59,9 +58,12 @@ static void send_holders(struct holders *h)
                                       .now_ms = h->read.now_ms,
                                       .since_ms = h->since_ms,
                                       .partial = !h->has_round || h->read.is_cut};
-    holders_build(b, &h->read.table, &at);
+    if (h->question == QUESTION_HELD)
+        holders_build_facts(b, &h->read.table, &at);
+    else
+        holders_build(b, &h->read.table, &at);
     h->asking = false;
-    query_reply(h->query, QUESTION_HOLDERS, b, h->us, &(struct error){0}); /* which may free h */
+    query_reply(h->query, h->question, b, h->us, &(struct error){0}); /* which may free h */
     builder_free(b);
 }
 
@@ -118,7 +120,8 @@ static void on_slice(void *own, const struct error *err)
 static void read_slice(struct holders *h)
 {
     struct error err = {0};
-    const bool is_late = h->us >= ANSWER_US || uv_now(h->loop) >= h->slices_due_ms;
+    const double most_us = h->question == QUESTION_HELD ? FACTS_US : ANSWER_US;
+    const bool is_late = h->us >= most_us || uv_now(h->loop) >= h->slices_due_ms;
     const bool has_more = holders_next_slice(&h->read);
     h->in_round = has_more;
     h->has_round |= !has_more;
@@ -145,7 +148,7 @@ static void on_list(void *own, const struct error *err)
     size_t n = 0;
     if (err || r->has_failed) {
         error_set(&failed, ERR_TARGET, "“%s” failed on the node: its processes could not be listed",
-                  question_name(QUESTION_HOLDERS));
+                  question_name(h->question));
         fail_holders(h, err ? err : &failed);
         return;
     }
@@ -214,7 +217,7 @@ static int ask_holders(void *own, unsigned deadline_ms, struct error *err)
     static const struct etf_pid nobody = {0};
     struct holders *h = own;
     int rc;
-    if (h->own_is_out || h->who_is_out || native_is_out(h->native, PLACE_RUN))
+    if (h->own_is_out || h->who_is_out || native_is_out(h->native, h->place))
         return error_set(err, ERR_LIMIT, "the question before has not ended on the node");
     begin_holders(h, deadline_ms);
     if ((h->in_round || take_seen(h)) && holders_next_slice(&h->read)) {
@@ -246,18 +249,20 @@ static void free_holders(void *own)
     free(h);
 }
 
-struct native_way holders_way(struct query *q, const struct price *price, struct native *native,
-                              struct scan *scan, struct conn *conn, uv_loop_t *loop)
+struct native_way holders_way(enum question question, struct query *q, const struct price *price,
+                              struct native *native, struct scan *scan, struct conn *conn,
+                              uv_loop_t *loop)
 {
     struct holders *h = alloc_zero(1, sizeof *h);
+    h->question = question;
     h->query = q;
     h->native = native;
+    h->place = NATIVE_QUESTION + 4 * (unsigned)question;
     h->scan = scan;
-    h->conn = conn;
     h->loop = loop;
-    h->run = run_new(q, QUESTION_HOLDERS, price, native, PLACE_RUN, loop);
-    h->own = own_new(q, price, native, PLACE_RUN, conn, loop);
-    h->who = who_new(q, price, native, PLACE_WHO, conn, loop);
+    h->run = run_new(q, question, price, native, h->place, loop);
+    h->own = own_new(q, price, native, h->place, conn, loop);
+    h->who = who_new(q, price, native, h->place + 2, conn, loop);
     h->read.node.name = conn_peer_node(conn);
     h->read.paid_ms = scan_paid_ms(scan);
     holders_table_init(&h->read.table);

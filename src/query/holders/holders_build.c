@@ -14,6 +14,7 @@
 
 #define COLUMNS 24 /* of a row: as `holders_fields` of the model has them */
 #define KEY_TEXTS OF_NAME
+#define WITHOUT_LABELS 1 /* of rows_keys */
 
 /* What the processes of a row have in common, less where there would be too many rows. */
 struct rows_key {
@@ -21,7 +22,7 @@ struct rows_key {
 };
 static const struct rows_key rows_keys[] = {
     {{[OF_CALL] = true, true, true, true, true}},
-    {{[OF_CALL] = true, true, true, false, true}},
+    {{[OF_CALL] = true, true, true, false, true}}, /* WITHOUT_LABELS */
     {{[OF_CALL] = true, true, true, false, false}},
 };
 
@@ -180,7 +181,8 @@ static void build_sum(struct builder *b, const struct holders_table *t, const ui
     build_int(b, (int64_t)(at->now_ms - at->since_ms) / 1000);
 }
 
-void holders_build(struct builder *b, struct holders_table *t, const struct holders_moment *at)
+void holders_build(struct builder *b, const struct holders_table *t,
+                   const struct holders_moment *at)
 {
     struct keyed_holder *all = alloc_zero(t->n + 1, sizeof *all);
     size_t n = 0, rows = LIMIT_TABLE_ROWS + 1, i = 0;
@@ -203,5 +205,106 @@ void holders_build(struct builder *b, struct holders_table *t, const struct hold
     }
     build_nil(b);
     build_bool(b, at->partial || is_cut);
+    free(all);
+}
+
+/* ---- as facts */
+
+#define FACTS_MOST 3
+#define FACT_PAIRS 9
+
+struct held_kind {
+    const uint32_t *key;
+    struct holders_sum sum;
+};
+
+/* In order, the one with most first. */
+static void keep_best(struct held_kind *best, size_t *n, const struct held_kind *kind,
+                      enum holder_number by)
+{
+    size_t at = *n;
+    while (at > 0 && best[at - 1].sum.now[by] < kind->sum.now[by])
+        at--;
+    if (at == FACTS_MOST)
+        return;
+    *n += *n < FACTS_MOST;
+    for (size_t i = *n - 1; i > at; i--)
+        best[i] = best[i - 1];
+    best[at] = *kind;
+}
+
+static void build_kind(struct builder *b, const struct holders_table *t,
+                       const struct held_kind *kind, const struct holders_moment *at)
+{
+    static const struct {
+        const char *key;
+        enum holder_text text;
+    } texts[] = {
+        {"initial_call", OF_CALL}, {"supervisor", OF_SUPERVISOR}, {"function", OF_FUNCTION}};
+    static const struct {
+        const char *key;
+        enum holder_number number;
+    } numbers[] = {{"memory_bytes", HOLDS_MEMORY},
+                   {"binary_bytes", HOLDS_BINARY_BYTES},
+                   {"binaries", HOLDS_BINARIES}};
+    const struct holder *largest = kind->sum.largest;
+    build_map(b, FACT_PAIRS);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        build_atom(b, texts[i].key);
+        values_build_known(b, text_term(t, kind->key[texts[i].text]));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+        build_atom(b, numbers[i].key);
+        build_int(b, kind->sum.now[numbers[i].number]);
+    }
+    build_atom(b, "processes");
+    build_int(b, kind->sum.processes);
+    build_atom(b, "pid");
+    values_build_pid(b, at->node, largest != NULL, largest ? &largest->pid : NULL);
+    build_atom(b, "name");
+    values_build_known(b, largest ? text_term(t, largest->text[OF_NAME]) : (struct slice){0});
+}
+
+static void build_kinds(struct builder *b, const struct holders_table *t,
+                        const struct keyed_holder *all, size_t n, enum holder_number by,
+                        const struct holders_moment *at)
+{
+    struct held_kind best[FACTS_MOST];
+    size_t n_best = 0;
+    for (size_t i = 0; i < n;) {
+        struct held_kind kind = {all[i].key, {.per_s = NAN, .age_ms = SCAN_AGE_NONE}};
+        for (const struct keyed_holder *first = &all[i]; i < n && order_keys(first, &all[i]) == 0;
+             i++)
+            add_holder(&kind.sum, all[i].of, at->now_ms);
+        keep_best(best, &n_best, &kind, by);
+    }
+    build_list(b, n_best);
+    for (size_t i = 0; i < n_best; i++)
+        build_kind(b, t, &best[i], at);
+    build_nil(b);
+}
+
+void holders_build_facts(struct builder *b, const struct holders_table *t,
+                         const struct holders_moment *at)
+{
+    struct keyed_holder *all = alloc_zero(t->n + 1, sizeof *all);
+    const size_t n = sort_holders(t, &rows_keys[WITHOUT_LABELS], all);
+    int64_t looked_at = 0;
+    for (size_t i = 0; i < n; i++)
+        looked_at += all[i].of->listed;
+    build_tuple(b, 3);
+    build_atom(b, "held");
+    build_int(b, at->mono_ns);
+    build_map(b, 1);
+    build_atom(b, "held");
+    build_map(b, 4);
+    build_atom(b, "looked_at");
+    build_int(b, looked_at);
+    build_atom(b, "partial");
+    build_bool(b, at->partial);
+    build_atom(b, "memory");
+    build_kinds(b, t, all, n, HOLDS_MEMORY, at);
+    build_atom(b, "binaries");
+    build_kinds(b, t, all, n, HOLDS_BINARY_BYTES, at);
     free(all);
 }

@@ -110,6 +110,10 @@ struct holders_moment {
     bool partial;
 };
 /* {holders, MonoNs, Rows, Partial} of docs/queries.md. */
-void holders_build(struct builder *b, struct holders_table *t, const struct holders_moment *at);
+void holders_build(struct builder *b, const struct holders_table *t,
+                   const struct holders_moment *at);
+/* {held, MonoNs, #{held => #{…}}}: the same, of those that hold most memory, and most binaries. */
+void holders_build_facts(struct builder *b, const struct holders_table *t,
+                         const struct holders_moment *at);
 
 #endif

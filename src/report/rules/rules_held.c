@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/model/process_name.h"
 #include "rules_internal.h"
 
 #define MIB 1048576.0
@@ -15,12 +16,13 @@
 struct memory_holder {
     const char *name; /* with "has" or "have" */
     double bytes;
+    const json_t *kind; /* of the fact `held`; NULL: of something else */
 };
 
 /* Tables of one name and owner, as far as they are among the largest. */
 static struct memory_holder largest_tables(struct judge *j)
 {
-    struct memory_holder most = {"", 0};
+    struct memory_holder most = {"", 0, NULL};
     const json_t *rows = json_object_get(judge_fact_at(j, "ets", j->to), "tables"), *row, *like;
     size_t i, k;
     json_array_foreach (rows, i, row) {
@@ -40,14 +42,38 @@ static struct memory_holder largest_tables(struct judge *j)
                                    fact_text(row, "name"), fact_text(row, "owner"))
                       : judge_text(j, "ETS table %s (%s) has", fact_text(row, "name"),
                                    fact_text(row, "owner")),
-                bytes};
+                bytes, NULL};
     }
     return most;
 }
 
-static struct memory_holder largest_kin(struct judge *j)
+/* Of all processes, or of those that have been looked at so far: the first of a list of `held`. */
+static struct memory_holder largest_kind(struct judge *j, const char *list, const char *bytes,
+                                         const char *does)
 {
-    struct memory_holder most = {"", 0};
+    const json_t *kind = json_array_get(json_object_get(judge_fact_at(j, "held", j->to), list), 0);
+    const char *call = fact_text(kind, "initial_call"), *name = fact_text(kind, "name");
+    const double n = fact_number(kind, "processes"), held = fact_number(kind, bytes);
+    if (!kind || isnan(n) || isnan(held))
+        return (struct memory_holder){"", 0, NULL};
+    const bool is_generic = !*call || process_call_is_generic(slice_of(call));
+    const char *what = is_generic ? fact_text(kind, "function") : call;
+    const bool one = n < 1.5;
+    return (struct memory_holder){
+        one && *name ? judge_text(j, "%s %ss", name, does)
+        : one        ? judge_text(j, "A process of %s %ss", what, does)
+              : judge_text(j, "%.0f processes %s %s %s", n, is_generic ? "in" : "of", what, does),
+        held, kind};
+}
+
+static struct memory_holder largest_of_binaries(struct judge *j)
+{
+    return largest_kind(j, "binaries", "binary_bytes", "hold");
+}
+
+static struct memory_holder largest_of_rows(struct judge *j)
+{
+    struct memory_holder most = {"", 0, NULL};
     for (size_t i = 0; i < j->owners[BY_KIN].n; i++) {
         const struct period_owner *o = &j->owners[BY_KIN].items[i];
         const bool one = o->processes < 1.5;
@@ -56,9 +82,16 @@ static struct memory_holder largest_kin(struct judge *j)
             most = (struct memory_holder){judge_text(j, "%.0f process%s of %s ha%s", o->processes,
                                                      one ? "" : "es", judge_slice(j, o->owner),
                                                      one ? "s" : "ve"),
-                                          o->memory_bytes};
+                                          o->memory_bytes, NULL};
     }
     return most;
+}
+
+static struct memory_holder largest_kin(struct judge *j)
+{
+    const struct memory_holder rows = largest_of_rows(j),
+                               all = largest_kind(j, "memory", "memory_bytes", "hold");
+    return all.bytes > rows.bytes ? all : rows;
 }
 
 static const struct {
@@ -71,7 +104,22 @@ static const struct {
     {"memory_processes_bytes", "process memory", largest_kin,
      "See where their memory is (beamtop heapsample NODE --by kin). Bound their state, or let them "
      "hibernate while they wait"},
+    {"memory_binary_bytes", "binary memory", largest_of_binaries,
+     "See who holds them (beamtop holders NODE --sort binary_bytes). Copy the part that is kept "
+     "(binary:copy/1), since a small part keeps the whole binary, or let them hibernate"},
 };
+
+static void tell_kind(struct judge *j, struct finding *f, const json_t *kind)
+{
+    const double binaries = fact_number(kind, "binaries"),
+                 memory = fact_number(kind, "memory_bytes");
+    judge_evidence(j, f, "memory_bytes", memory, "bytes", "memory of these processes: %s",
+                   judge_bytes(j, memory));
+    judge_evidence(j, f, "binaries", binaries, "", "refc binaries that they refer to: %.0f",
+                   binaries);
+    judge_evidence(j, f, "largest", NAN, "", "the largest: %s%s%s", fact_text(kind, "pid"),
+                   *fact_text(kind, "name") ? " " : "", fact_text(kind, "name"));
+}
 
 static void find_held(struct judge *j, size_t type, const struct memory_holder *h, double of,
                       double all)
@@ -84,6 +132,8 @@ static void find_held(struct judge *j, size_t type, const struct memory_holder *
     judge_evidence(j, f, held_types[type].key, of, "bytes", "%s: %s of %s in all",
                    held_types[type].name, judge_bytes(j, of), judge_bytes(j, all));
     judge_evidence(j, f, "held_bytes", h->bytes, "bytes", "held: %s", judge_bytes(j, h->bytes));
+    if (h->kind)
+        tell_kind(j, f, h->kind);
 }
 
 void judge_held(struct judge *j)
@@ -95,7 +145,8 @@ void judge_held(struct judge *j)
             judge_unknown(j, "%s was not recorded", held_types[i].name);
             continue;
         }
-        const struct memory_holder h = held_types[i].largest(j);
+        struct memory_holder h = held_types[i].largest(j);
+        h.bytes = fmin(h.bytes, of.last); /* one that several refer to counts for each */
         const bool is_steady = fabs(of.last - of.first) <= STEADY * of.last;
         if (is_steady && h.bytes >= judge_limit(j, HELD_BYTES) &&
             h.bytes >= judge_limit(j, HELD_SHARE) * of.last &&

@@ -270,7 +270,7 @@ bool calls_reach(double count, double other);
       "system")                                                                                   \
     X(held, NEEDS_SYSTEM, EFFORT_SMALL,                                                           \
       "memory_held", "Most memory of one type has one holder",                                    \
-      "ETS tables of one owner, or processes of one kin, hold more than a third of the memory "   \
+      "ETS tables of one owner, or processes of one kind, hold more than a third of the memory "  \
       "of their type, and nothing grows.",                                                        \
       "system, facts")                                                                            \
     X(binaries, NEEDS_SYSTEM, EFFORT_SMALL,                                                       \

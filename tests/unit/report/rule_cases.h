@@ -652,6 +652,23 @@ static void ets_is_held_by_several(struct made *w)
     ets_is_held(w);
     set_fact(w, "ets", "{\"tables\":[" SESSIONS("30000000") "," SESSIONS("20000000") "]}");
 }
+/* Many small parts of large ones. */
+#define SMALL_PARTS(bytes)                                                                         \
+    "{\"looked_at\":4500,\"partial\":false,\"memory\":[],\"binaries\":[{\"initial_call\":"         \
+    "\"erlang:apply/2\",\"function\":\"shop:wait/1\",\"supervisor\":null,\"processes\":500,"       \
+    "\"memory_bytes\":1300000,\"binaries\":500,\"pid\":\"<0.90.0>\",\"name\":null,"                \
+    "\"binary_bytes\":" bytes "}]}"
+static void binaries_are_held(struct made *w)
+{
+    w->binary = 101e6;
+    w->total = 300e6;
+    set_fact(w, "held", SMALL_PARTS("100000000"));
+}
+static void binaries_are_of_many(struct made *w)
+{
+    binaries_are_held(w);
+    set_fact(w, "held", SMALL_PARTS("33000000"));
+}
 static void ets_is_of_many(struct made *w)
 {
     ets_is_held(w);
@@ -1640,6 +1657,8 @@ static const struct {
     {"memory_held", ets_is_held_by_several, FINDING_NOTE,
      "2 of the largest ETS tables, sessions (shop), have 47.7 MiB, 45% of ETS memory",
      ets_is_of_many},
+    {"memory_held", binaries_are_held, FINDING_NOTE,
+     "500 processes in shop:wait/1 hold 95.4 MiB, 99% of binary memory", binaries_are_of_many},
     {"binary_holders", few_holders, FINDING_LOOK, "cache holds 172 MiB of refc binaries", same},
     {"carriers", carriers_empty, FINDING_LOOK,
      "binary_alloc is fragmented: 4.4% of 858 MiB in carriers is used", carriers_small},
