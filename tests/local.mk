@@ -39,7 +39,7 @@ UNIT_LINK = tests/unit/link/test_atom_cache tests/unit/link/test_control \
 UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/unit/local/test_images \
 	tests/unit/local/test_jit tests/unit/local/test_records tests/unit/local/test_resident
 UNIT_QUERY = tests/unit/query/test_allocators tests/unit/query/test_apps \
-	tests/unit/query/test_facts tests/unit/query/test_growth tests/unit/query/test_header \
+	tests/unit/query/test_facts tests/unit/query/test_growth tests/unit/query/test_header tests/unit/query/test_holders \
 	tests/unit/query/test_late tests/unit/query/test_leaders tests/unit/query/test_node tests/unit/query/test_ports tests/unit/query/test_price tests/unit/query/test_process \
 	tests/unit/query/test_scan tests/unit/query/test_tables tests/unit/query/test_terms tests/unit/query/test_waits \
 	tests/unit/query/test_who
@@ -154,6 +154,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_theme \
 	tests/fuzz/fuzz_trace \
 	tests/fuzz/fuzz_growth \
+	tests/fuzz/fuzz_holders \
 	tests/fuzz/fuzz_leaders \
 	tests/fuzz/fuzz_waits \
 	tests/fuzz/fuzz_who
@@ -181,6 +182,7 @@ tests_fuzz_fuzz_spans_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
 tests_fuzz_fuzz_theme_LDADD = $(FUZZ_MAIN) src/libui.a $(BASE_LIBS)
 tests_fuzz_fuzz_trace_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
 tests_fuzz_fuzz_growth_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
+tests_fuzz_fuzz_holders_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_waits_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_leaders_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_who_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
