@@ -3,6 +3,7 @@
 #include "beamtop/model/table.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "../../test.h"
 #include "answers.h"
@@ -130,6 +131,37 @@ TEST(test_growth_of_a_group)
         arena_clear(&arena);
         model_free(m);
     }
+}
+
+/* The largest stands for all, with its pid and name; growth may be below zero. */
+TEST(test_the_largest_of_a_group)
+{
+    struct holders_row rows[3];
+    struct table_detail groups;
+    const struct table_detail t = {.rows = rows, .n_rows = ARRAY_LEN(rows)};
+    struct arena arena;
+    arena_init(&arena);
+    memset(rows, 0, sizeof rows);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        table_clear_row(&holders_fields, &rows[i]);
+        rows[i].initial_call = slice_of("a:b/1");
+        rows[i].processes = 2;
+        rows[i].memory_growth = i == 0 ? -700 : 200;
+        rows[i].has_largest = i < 2;
+        rows[i].largest_bytes = i == 0 ? 100 : i == 1 ? 900 : -1;
+        rows[i].largest = (struct etf_pid){.id = (uint32_t)i};
+        rows[i].largest_name = slice_of(i == 1 ? "one" : "other");
+    }
+    table_group(&groups, &t, &holders_fields, field_find(&holders_fields, slice_of("initial_call")),
+                &arena);
+    const struct holders_row *row = groups.rows;
+    assert_int_equal(groups.n_rows, 1);
+    assert_int_equal(row->processes, 6);
+    assert_true(fabs(row->memory_growth + 300) < 1e-9);
+    assert_int_equal(row->largest_bytes, 900);
+    assert_true(row->has_largest && row->largest.id == 1);
+    assert_true(slice_is(row->largest_name, "one"));
+    arena_clear(&arena);
 }
 
 TEST(test_order)
