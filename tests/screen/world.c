@@ -560,6 +560,26 @@ static void give_terms(struct model *m, int tick)
     give(m, QUESTION_TERMS, &t);
 }
 
+static void give_holders(struct model *m, int tick)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_printf(
+        &t,
+        "{holders,%" PRId64 ",[{<<\"shop:wait/1 in gen_server:loop/7\">>,{shop,wait,1},shop,"
+        "shop_sup,undefined,{gen_server,loop,7},500,1310720,%d,0,931840,500,500,0,12,%d,%d,-4096,0,"
+        "0,2800000,<0.41.0>,rabbit_cache,%d},"
+        "{<<\"shop:wait/1 in lists:map/2\">>,{shop,wait,1},shop,shop_sup,<<\"odd "
+        "\\e[5m\">>,{lists,map,2},2,{older,900000,12500},0,70000,80000,0,2,0,undefined,2,0,0,7,1,"
+        "700000,<0.42.0>,undefined,%d},"
+        "{<<\"odd:init/"
+        "1\">>,{'小売',init,1},undefined,undefined,undefined,undefined,0,0,0,0,0,0,0,"
+        "0,undefined,-3,-9000,0,0,0,undefined,undefined,undefined,%d}],%s}",
+        (1000 + tick) * SECOND, 100048576 + 1000 * tick, tick, 4096 * tick, 10 * tick, 10 * tick,
+        10 * tick, tick > 2 ? "true" : "false");
+    give(m, QUESTION_HOLDERS, &t);
+}
+
 #define WAITS_FOR(pid, name, call, target, caller, reductions)                                     \
     "{" pid "," name ",undefined," call ",call," target ",1,{gen,do_call,4}," caller               \
     ",waiting,2," reductions ",true,false},"
@@ -810,6 +830,8 @@ void world_answer(struct model *m, enum world world, const struct want *want, in
         give_mnesia(m, tick);
     if (want->needs & NEED(TERMS))
         give_terms(m, tick);
+    if (want->needs & NEED(HOLDERS))
+        give_holders(m, tick);
     if (want->needs & NEED(WAITS))
         give_waits(m, tick);
     if (want->needs & NEED(HEAPS))

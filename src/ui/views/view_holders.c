@@ -16,15 +16,20 @@
 static const struct rows_of holders_rows[] = {
     BY("initial_call"), BY("application"),
     BY("supervisor"),   BY("label"),
-    BY("function"),     {.word = "all of these", .fields = &holders_fields, .sort = "memory_bytes"},
+    BY("function"),     {.word = "all", .fields = &holders_fields, .sort = "memory_bytes"},
 };
 
 static void about_holders(const struct rows *rows, struct view_page *page, struct view_row *row,
                           const void *of)
 {
     const struct holders_row *h = of;
+    const struct text_span *cell = rows_cell(rows, row, "largest");
+    char pid[40];
     if (h->has_largest)
         link_process(&row->link, &h->largest, h->largest_name);
+    if (h->has_largest && cell)
+        page_cell_printf(page, row, (size_t)(cell - row->cells), STYLE_PID, "%s",
+                         pid_text(pid, sizeof pid, &h->largest));
     rows_mark_older(rows, page, row, "memory_bytes", h->memory_older, h->memory_age_s);
 }
 
@@ -64,7 +69,7 @@ static const struct view_act holders_acts[] = {
     {.action = ACTION_FOLD, .folds = true, .run = rows_fold},
     {.run = NULL}};
 static const struct view_hint holders_hints[] = {
-    {ACTION_ENTER, "largest"}, {ACTION_BY, "group"}, {.does = NULL}};
+    {ACTION_ENTER, "open"}, {ACTION_BY, "group"}, {.does = NULL}};
 
 const struct view_ops view_holders = {
     .name = "holders",
