@@ -96,8 +96,9 @@ static void on_step(void *arg, const struct native_answer *answer)
         return;
     }
     const bool ok = answer->end == NATIVE_RETURNED && read_values(r, answer->value, values);
+    const double most_us = fmax(r->calls.most_us, r->calls.ends_ms * 1000.0);
     if (!ok) /* how far it came is not known */
-        r->us += price_of_calls(r->price, r->calls.most_us, r->calls.most_us);
+        r->us += price_of_calls(r->price, most_us, most_us);
     r->us += r->calls.way_us;
     step->take(r->own, ok ? values + 1 : NULL, r->calls.n);
     r->step += !step->repeats;

@@ -11,13 +11,15 @@
 #define KEYS_CHANGED_MS 5000 /* where their number is another */
 #define LISTED_MOST 200000   /* persistent_term:get/0 lists all there are */
 #define LIST_WORDS (UINT64_C(8) << 20)
-#define LIST_US 0.5 /* of each, measured */
-#define KEY_US 2.0  /* of each with a row: a match specification, and its way */
+#define LIST_US 0.9 /* of each, measured */
+#define INFO_US 0.06
+#define KEY_US 2.0 /* of each with a row: a match specification, and its way */
 /* A walk that takes longer is ended, and all values of that ask stay unknown. */
-#define WALK_MS 25      /* a busy host takes twice as long */
-#define AGAIN_MS 600000 /* until one that took so long by itself is tried again */
-#define SIZES_MOST 6    /* asks of one question */
-#define SIZES_STEP 8    /* so many times more, or fewer, in the next ask */
+#define WALK_MS 50
+#define LISTED_IN_MS 100 /* where the host is busy; else 1,000 */
+#define AGAIN_MS 600000  /* until one that took so long by itself is tried again */
+#define SIZES_MOST 6     /* asks of one question */
+#define SIZES_STEP 8     /* so many times more, or fewer, in the next ask */
 #define MODULES_EVERY_MS 10000
 #define OWNERS_EVERY_MS 60000
 #define MODULE_US 2.0
@@ -37,7 +39,7 @@ static bool ask_counts(void *own, struct run_calls *calls)
     run_add_text(calls, "persistent_term", "info", "[]");
     run_add_text(calls, "erlang", "module_loaded", "[erts_debug]");
     if (t->persistent > 0) /* it goes through all */
-        calls->most_us += LIST_US * (double)t->persistent;
+        calls->most_us += INFO_US * (double)t->persistent;
     return true;
 }
 
@@ -108,8 +110,6 @@ static size_t part_of_sizes(const struct terms_read *t)
     return n;
 }
 
-/* phash2/1 walks through what size functions do, and more slowly; but it yields, so it can be
- * ended. It goes first. */
 static bool ask_sizes(void *own, struct run_calls *calls)
 {
     struct terms_read *t = own;
@@ -119,10 +119,9 @@ static bool ask_sizes(void *own, struct run_calls *calls)
     if (n == 0 || t->sizes_left == 0 || t->persistent < 0 || t->keys_count != t->persistent)
         return false;
     t->sizes_left--;
-    run_add(calls, "lists", "foldl", terms_walk_args(t->size_at, n));
     run_add(calls, "lists", "foldl", terms_sizes_args(t->size_at, n, t->is_external));
-    calls->most_us = WALK_MS * 1000.0 + 2 * LIST_US * (double)t->persistent;
-    calls->ends_ms = (unsigned)(2 * calls->most_us / 1000);
+    calls->most_us = WALK_MS * 1000.0 + LIST_US * (double)t->persistent;
+    calls->ends_ms = WALK_MS + (unsigned)(t->persistent / LISTED_IN_MS);
     calls->heap_words = LIST_WORDS;
     return true;
 }
@@ -140,7 +139,7 @@ static void take_sizes(void *own, const struct slice *values, size_t n)
             t->keys.all[t->size_at++].late_ms = t->now_ms;
         }
         t->size_n = part > SIZES_STEP ? part / SIZES_STEP : 1;
-    } else if (n == 2 && terms_take_sizes(&t->keys, t->size_at, part, values[1],
+    } else if (n == 1 && terms_take_sizes(&t->keys, t->size_at, part, values[0],
                                           t->is_external ? 0 : t->word_bytes)) {
         t->size_at += part;
         if (t->size_at >= t->bad_end)

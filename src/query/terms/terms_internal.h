@@ -71,10 +71,9 @@ struct terms_read {
 
 /* Of lists:foldl/3: the first TERMS_KEYS keys, without a look at values. */
 struct builder *terms_keys_args(void);
-/* Keys of n from `at` on, with the words of their values, or bytes of the external format. */
+/* Keys of n from `at` on, with the words of their values, or bytes of the external format, after a
+ * walk through these that the node can end. */
 struct builder *terms_sizes_args(size_t at, size_t n, bool is_external);
-/* A number, after a walk through the same values that the node can end at any time. */
-struct builder *terms_walk_args(size_t at, size_t n);
 /* false: another form, and nothing has changed. Sizes of a key that was there stay. */
 bool terms_take_keys(struct terms_keys *keys, struct slice list);
 /* word_bytes 0: sizes are of the external format. false: these are not the keys from `at` on. */

@@ -78,30 +78,41 @@ static struct args_call call_pairs(size_t at, size_t n)
     return args_composed_call(args_of_calls("lists", "sublist", 3, inner, ARRAY_LEN(inner)));
 }
 
-/* Module:Function(Value) in the place of each value. */
-static struct args_call call_values(const char *module, const char *function, size_t at, size_t n)
-{
-    const struct args_call inner[] = {args_fun_call(module, function, 1), call_number(2),
-                                      call_pairs(at, n)};
-    return args_composed_call(args_of_calls("lists", "keymap", 3, inner, ARRAY_LEN(inner)));
-}
-
 struct builder *terms_keys_args(void)
 {
     return args_of_filter(call_pairs(0, TERMS_KEYS), build_spec(false));
 }
 
-struct builder *terms_sizes_args(size_t at, size_t n, bool is_external)
+/* [fun erlang:phash2/1, Size] */
+static struct args_call call_functions(bool is_external)
 {
-    const struct args_call sizes = is_external ? call_values("erlang", "external_size", at, n)
-                                               : call_values("erts_debug", "flat_size", at, n);
-    return args_of_filter(sizes, build_spec(true));
+    struct builder *b = builder_new();
+    build_list(b, 1);
+    build_list(b, 1);
+    build_list(b, 2);
+    build_export(b, "erlang", "phash2", 1);
+    build_export(b, is_external ? "erlang" : "erts_debug",
+                 is_external ? "external_size" : "flat_size", 1);
+    build_nil(b);
+    build_nil(b);
+    build_nil(b);
+    return (struct args_call){"erlang", "hd", 1, NULL, b};
 }
 
-struct builder *terms_walk_args(size_t at, size_t n)
+/* phash2/1 walks through what size functions do, and more slowly; but it yields, so it can be
+ * ended. It goes first: lists:last(lists:zipwith3(fun lists:keymap/3, [fun erlang:phash2/1, Size],
+ * [2, 2], lists:duplicate(2, Pairs))). */
+struct builder *terms_sizes_args(size_t at, size_t n, bool is_external)
 {
-    const struct args_call inner[] = {call_values("erlang", "phash2", at, n)};
-    return args_of_calls("erlang", "length", 1, inner, ARRAY_LEN(inner));
+    const struct args_call twice[] = {call_number(2), call_pairs(at, n)};
+    const struct args_call inner[] = {
+        args_fun_call("lists", "keymap", 3), call_functions(is_external),
+        args_constant_call("[[[2,2]]]"),
+        args_composed_call(args_of_calls("lists", "duplicate", 2, twice, ARRAY_LEN(twice)))};
+    const struct args_call both[] = {
+        args_composed_call(args_of_calls("lists", "zipwith3", 4, inner, ARRAY_LEN(inner)))};
+    const struct args_call last = args_composed_call(args_of_calls("lists", "last", 1, both, 1));
+    return args_of_filter(last, build_spec(true));
 }
 
 /* ---- what is said */
