@@ -4,6 +4,7 @@
 #define BEAMTOP_RECORDING_RECORDER_INTERNAL_H
 
 #include "beamtop/base/arena.h"
+#include "beamtop/etf/build.h"
 #include "recent.h"
 #include "tables.h"
 
@@ -55,6 +56,8 @@ void *recorder_add(struct recorder *r, enum recording_table table, const void *r
  * written, here and below. */
 int recorder_put(struct recorder *r, enum recording_table table, void *row, struct error *err);
 /* The same of one that waited. */
+/* The answer `terms`, without names of atoms; the caller's. NULL: it has another form. */
+struct builder *recorder_hide_atoms(const uint8_t *term, size_t len);
 void recorder_put_pending(struct recorder *r, const struct pending *p, struct error *err);
 /* Rows of an old capture of spans, when a newer one is written. */
 void recorder_drop_spans(struct recorder *r, int64_t newest, struct error *err);

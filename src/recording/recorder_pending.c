@@ -64,11 +64,9 @@ static struct slice deflate_bytes(const void *bytes, size_t len)
     return (struct slice){(const char *)out, size};
 }
 
-void recorder_answer(struct recorder *r, const char *question, const uint8_t *term, size_t len,
-                     const struct want_scan *asked)
+static void keep_answer(struct recorder *r, const char *question, const uint8_t *term, size_t len,
+                        const struct want_scan *asked)
 {
-    if (r->ended || r->recent)
-        return;
     char *text = asked ? asked_text(asked) : NULL;
     const struct note_row row = {.key = slice_of(question),
                                  .text = slice_of(text ? text : ""),
@@ -77,6 +75,24 @@ void recorder_answer(struct recorder *r, const char *question, const uint8_t *te
     (void)recorder_add(r, TABLE_ANSWER, &row);
     free((void *)(uintptr_t)row.blob.s);
     free(text);
+}
+
+void recorder_answer(struct recorder *r, const char *question, const uint8_t *term, size_t len,
+                     const struct want_scan *asked)
+{
+    const bool hides = !r->options.values && strcmp(question, question_name(QUESTION_TERMS)) == 0;
+    if (r->ended || r->recent)
+        return;
+    if (!hides) {
+        keep_answer(r, question, term, len, asked);
+        return;
+    }
+    struct builder *hidden = recorder_hide_atoms(term, len);
+    size_t all = 0;
+    const uint8_t *bytes = hidden ? builder_bytes(hidden, &all) : NULL;
+    if (bytes) /* without the version byte, as the others are */
+        keep_answer(r, question, bytes + 1, all - 1, asked);
+    builder_free(hidden);
 }
 
 void recorder_fact(struct recorder *r, const char *key, const char *json)

@@ -3,7 +3,7 @@
 # Persistent terms, atoms, modules and timers of real nodes: numbers are those that the node says itself, a
 # value that has no end without sharing is unknown and holds up nobody, atoms that come are named, old code is
 # seen, and nothing is left. The load is terms_load.erl.
-# shellcheck disable=SC1091,SC2154,SC2317
+# shellcheck disable=SC1091,SC2016,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
 

@@ -30,7 +30,7 @@
 
 /* ---- counts */
 
-static bool ask_counts(void *own, struct run_calls *calls)
+static bool ask_totals(void *own, struct run_calls *calls)
 {
     const struct terms_read *t = own;
     run_add_text(calls, "erlang", "system_info", "[wordsize]");
@@ -49,7 +49,7 @@ static int64_t read_count(struct slice value)
     return values_read_integer(value, &n) && n >= 0 && n <= VALUES_MOST ? n : -1;
 }
 
-static void take_counts(void *own, const struct slice *values, size_t n)
+static void take_totals(void *own, const struct slice *values, size_t n)
 {
     struct terms_read *t = own;
     t->word_bytes = t->atoms = t->atom_limit = t->persistent = t->persistent_bytes = -1;
@@ -253,7 +253,7 @@ static void take_timers(void *own, const struct slice *values, size_t n)
 /* ---- the question */
 
 static const struct run_step steps[] = {
-    {ask_counts, take_counts, 0, false},    {ask_timers, take_timers, WAITS_MS, false},
+    {ask_totals, take_totals, 0, false},    {ask_timers, take_timers, WAITS_MS, false},
     {ask_atoms, take_atoms, 0, false},      {ask_modules, take_modules, 0, false},
     {ask_owners, take_owners, 0, false},    {ask_keys, take_keys, 0, false},
     {ask_sizes, take_sizes, WALK_MS, true},

@@ -18,7 +18,7 @@ struct row {
     bool is_external; /* unshared: in the external term format */
 };
 
-static void build_text(struct builder *b, struct slice text)
+static void build_known_text(struct builder *b, struct slice text)
 {
     if (text.len > 0)
         build_binary(b, text.s, text.len);
@@ -27,7 +27,7 @@ static void build_text(struct builder *b, struct slice text)
 }
 
 /* Its kind and its name are what it is known by. */
-static void build_id(struct builder *b, const struct row *row)
+static void build_term_id(struct builder *b, const struct row *row)
 {
     struct buf text;
     buf_init(&text, 0);
@@ -37,13 +37,13 @@ static void build_id(struct builder *b, const struct row *row)
 }
 
 /* In the order of terms_fields. */
-static void build_row(struct builder *b, const struct row *row)
+static void build_term_row(struct builder *b, const struct row *row)
 {
     build_tuple(b, TERMS_COLUMNS);
-    build_id(b, row);
+    build_term_id(b, row);
     build_binary(b, row->kind, strlen(row->kind));
-    build_text(b, row->name);
-    build_text(b, row->application);
+    build_known_text(b, row->name);
+    build_known_text(b, row->application);
     values_build_number(b, row->count);
     values_build_number(b, row->limit);
     values_build_number(b, row->bytes);
@@ -105,10 +105,10 @@ static void build_rests(struct builder *b, const struct terms_read *t, size_t n_
         timers.count = t->timers.timers;
         timers.bytes = t->timers.timer_bytes;
     }
-    build_row(b, &persistent);
-    build_row(b, &atom);
-    build_row(b, &modules);
-    build_row(b, &timers);
+    build_term_row(b, &persistent);
+    build_term_row(b, &atom);
+    build_term_row(b, &modules);
+    build_term_row(b, &timers);
 }
 
 /* ---- what is listed */
@@ -131,7 +131,7 @@ static void build_keys(struct builder *b, const struct terms_read *t)
         row.application = terms_find_owner(&t->owners, ranked[i]->module);
         row.unshared = ranked[i]->bytes;
         row.is_external = ranked[i]->is_external;
-        build_row(b, &row);
+        build_term_row(b, &row);
     }
     free(ranked);
 }
@@ -140,7 +140,7 @@ static void build_atoms(struct builder *b, const struct terms_read *t)
 {
     for (size_t i = 0; i < t->n_newest; i++) {
         const struct row row = row_of("atoms", who_atom_of(t->newest[i]), 1);
-        build_row(b, &row);
+        build_term_row(b, &row);
     }
 }
 
@@ -152,7 +152,7 @@ static void build_modules(struct builder *b, const struct terms_read *t, size_t 
         row.application = terms_find_owner(&t->owners, m->name);
         row.bytes = m->bytes + m->old_bytes;
         row.old_bytes = m->old_bytes;
-        build_row(b, &row);
+        build_term_row(b, &row);
     }
 }
 

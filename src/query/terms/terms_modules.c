@@ -139,7 +139,7 @@ void terms_owners_clear(struct terms_owners *owners)
     arena_init(&owners->arena);
 }
 
-/* The modules of one application, while there is room; what is no list of atoms is left out. */
+/* The modules of one application, while there is room. Other terms are left out. */
 static void read_owned(struct slice pair, struct terms_owners *out)
 {
     struct slice parts[2], module;
