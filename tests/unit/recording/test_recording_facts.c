@@ -4,6 +4,8 @@
 #include <sqlite3.h>
 
 #include "../../test.h"
+#include "beamtop/etf/print.h"
+#include "recording/recorder_internal.h"
 #include "ticks.h"
 
 /* Calls of `add` in windows of a second; the rest of a window's calls is of others, told or not. */
@@ -256,4 +258,36 @@ TEST(test_facts)
     assert_null(recording_fact(f, "code", 1));
     recording_close(f);
     place_clear(&p);
+}
+
+/* Names of atoms may be made of what users send: their rows stay, without the names. */
+TEST(test_names_of_atoms)
+{
+    static const struct print_limits limits = {.bytes = 2000};
+    struct term t = term_of(
+        "{terms,7,[{<<\"atoms others\">>,<<\"atoms\">>,<<\"others\">>,undefined,9,100,1,a,b,c},"
+        "{<<\"atoms secret\">>,<<\"atoms\">>,<<\"secret\">>,undefined,1,undefined,1,a,b,c},"
+        "{<<\"modules shop\">>,<<\"modules\">>,shop,shop,1,undefined,1,a,b,c}],false}");
+    struct builder *b = recorder_hide_atoms(t.bytes + 1, t.len - 1);
+    struct buf text;
+    size_t len;
+    assert_non_null(b);
+    const uint8_t *bytes = builder_bytes(b, &len);
+    buf_init(&text, 0);
+    print_term(&text, bytes, len, &limits);
+    assert_string_equal(
+        buf_cstr(&text),
+        "{terms,7,[{<<\"atoms others\">>,<<\"atoms\">>,<<\"others\">>,undefined,9,100,1,a,b,c},"
+        "{<<\"atoms 1\">>,<<\"atoms\">>,undefined,undefined,1,undefined,1,a,b,c},"
+        "{<<\"modules shop\">>,<<\"modules\">>,shop,shop,1,undefined,1,a,b,c}],false}");
+    buf_clear(&text);
+    builder_free(b);
+    term_free(&t);
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const odd[] = {"{terms,7,[a],false}", "{terms,7}",
+                                          "{terms,7,[{a}|b],c}"};
+        t = term_of(odd[i]);
+        assert_null(recorder_hide_atoms(t.bytes + 1, t.len - 1));
+        term_free(&t);
+    }
 }
