@@ -16,13 +16,14 @@
 #define KEY_US 2.0 /* of each with a row: a match specification, and its way */
 /* A walk that takes longer is ended, and all values of that ask stay unknown. */
 #define WALK_MS 50
-#define LISTED_IN_MS 100 /* where the host is busy; else 1,000 */
-#define AGAIN_MS 600000  /* until one that took so long by itself is tried again */
-#define SIZES_MOST 6     /* asks of one question */
-#define SIZES_STEP 8     /* so many times more, or fewer, in the next ask */
+#define LISTED_IN_MS 1000    /* persistent terms; where the host is busy a tenth */
+#define SMALL_BYTES 67108864 /* of all: so none is large, and the walk may have that time */
+#define AGAIN_MS 600000      /* until one that took so long by itself is tried again */
+#define SIZES_MOST 6         /* asks of one question */
+#define SIZES_STEP 8         /* so many times more, or fewer, in the next ask */
 #define MODULES_EVERY_MS 10000
 #define OWNERS_EVERY_MS 60000
-#define MODULE_US 2.0
+#define MODULE_US 5.0
 #define WAITS_MS 500
 #define FIXED_MS 10 /* until each scheduler has sent its bytes, and a timer fires so late */
 #define FIXED_MS_TEXT "[true,10]"
@@ -121,7 +122,9 @@ static bool ask_sizes(void *own, struct run_calls *calls)
     t->sizes_left--;
     run_add(calls, "lists", "foldl", terms_sizes_args(t->size_at, n, t->is_external));
     calls->most_us = WALK_MS * 1000.0 + LIST_US * (double)t->persistent;
-    calls->ends_ms = WALK_MS + (unsigned)(t->persistent / LISTED_IN_MS);
+    const int64_t listed_in_ms =
+        t->persistent_bytes <= SMALL_BYTES ? LISTED_IN_MS / 10 : LISTED_IN_MS;
+    calls->ends_ms = WALK_MS + (unsigned)(t->persistent / listed_in_ms);
     calls->heap_words = LIST_WORDS;
     return true;
 }
