@@ -64,6 +64,17 @@ modules_have_applications_and_old_code() {
         holds 'any(.[-1].rows[]; .name == "terms_old" and .old_bytes > 100)' && is_clean
 }
 
+# Names of atoms may be made of what users send.
+a_recording_has_no_names_of_atoms() {
+    rm -f "$work/file"
+    order grow || return 1
+    "$beamtop" record "$node" --timeout 60 --cookie-file "$work/cookie" --for 5s -o "$work/file" \
+        >"$work/out" 2>&1 </dev/null || { cat "$work/out"; return 1; }
+    "$beamtop" terms "$work/file" -n 1 --format json >"$work/out" 2>"$work/err" || { cat "$work/err"; return 1; }
+    holds '[.[0].rows[] | select(.kind == "atoms")] | length == 51 and map(select(.name != null)) == [.[0]]' &&
+        holds 'any(.[0].rows[]; .name == "{terms_load,list}" and .count == 1)' && is_clean
+}
+
 many_do_not_hurt() {
     order many && order numbers && terms -n 2 -i 5 || return 1
     holds 'map(.rows[]) | all(.kind != "timers" or (.count > 1000000 and .count < 1003000))' &&
@@ -75,5 +86,5 @@ many_do_not_hurt() {
 
 differ sums_are_those_of_the_node values_are_measured atoms_are_named
 differ modules_have_applications_and_old_code
-same many_do_not_hurt
+same a_recording_has_no_names_of_atoms many_do_not_hurt
 run_on_releases
