@@ -35,14 +35,13 @@ start_mnesia(Dir, _) ->
                                                        {attributes, [a, b, c]}]),
     {atomic, ok} = mnesia:create_table(tables_archive, [{disc_only_copies, [node()]}]),
     Self = self(),
-    Hold = fun(Name) ->
-                   Lock = fun() -> mnesia:write_lock_table(tables_people), Self ! Name,
-                                   receive never -> ok end end,
-                   spawn(fun() -> mnesia:transaction(Lock) end)
-           end,
-    Hold(first),
-    receive first -> ok end,
-    Hold(second),
+    Lock = fun() -> mnesia:write_lock_table(tables_people), Self ! held, receive never -> ok end end,
+    %% Only an older transaction waits for one that is younger.
+    Older = spawn(fun() -> mnesia:transaction(fun() -> Self ! begun, receive go -> Lock() end end) end),
+    receive begun -> ok end,
+    spawn(fun() -> mnesia:transaction(Lock) end),
+    receive held -> ok end,
+    Older ! go,
     wait_for_lock().
 
 wait_for_lock() ->

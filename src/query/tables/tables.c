@@ -434,7 +434,7 @@ static void begin_tables(void *read, const struct stepped_now *now)
     t->turn = t->list.n > 0 ? (t->turn + AGAIN_MOST) % t->list.n : 0;
 }
 
-static size_t add_pid(struct etf_pid *out, size_t n, const struct etf_pid *pid)
+static size_t add_person(struct etf_pid *out, size_t n, const struct etf_pid *pid)
 {
     size_t k = 0;
     while (k < n && scan_compare_pids(&out[k], pid) != 0)
@@ -453,11 +453,11 @@ static size_t find_owners(void *read, struct etf_pid *out)
     for (size_t i = 0; i < t->list.n && i < TABLES_ROWS; i++) {
         const struct ets_table *table = t->ranked[i];
         if (table->has_owner)
-            n = add_pid(out, n, &table->owner);
+            n = add_person(out, n, &table->owner);
     }
     for (size_t i = 0; i < t->n_files; i++)
         if (t->files[i].has_pid)
-            n = add_pid(out, n, &t->files[i].pid);
+            n = add_person(out, n, &t->files[i].pid);
     return n;
 }
 

@@ -64,7 +64,7 @@ static bool ask_facts(void *own, struct run_calls *calls)
     return r->runs;
 }
 
-/* It may have stopped meanwhile: then nothing is known. */
+/* It may have just stopped: then nothing is known. */
 static void take_facts(void *own, const struct slice *values, size_t n)
 {
     struct mnesia_read *r = own;
@@ -156,7 +156,7 @@ static void build_count(struct builder *b, struct slice value)
     values_build_number(b, n);
 }
 
-static void build_row(struct builder *b, const struct mnesia_read *r)
+static void build_mnesia_row(struct builder *b, const struct mnesia_read *r)
 {
     build_tuple(b, COLUMNS);
     build_version(b, r->fact[VERSION]);
@@ -179,7 +179,7 @@ static void build_mnesia(struct builder *b, void *read, int64_t mono_ns,
     build_int(b, mono_ns);
     if (r->is_read) {
         build_list(b, 1);
-        build_row(b, r);
+        build_mnesia_row(b, r);
     }
     build_nil(b);
     build_bool(b, r->runs && !r->is_read);

@@ -243,7 +243,7 @@ static void build_limited(struct builder *b, struct slice term)
     buf_clear(&text);
 }
 
-static void build_text(struct builder *b, struct slice term)
+static void build_printed(struct builder *b, struct slice term)
 {
     if (term.len > 0)
         build_limited(b, term);
@@ -310,20 +310,21 @@ static void build_flag(struct builder *b, const struct table_read *t, enum item 
         build_atom(b, "undefined");
 }
 
-static void build_row(struct builder *b, const struct table_read *t, const struct stepped_who *who)
+static void build_one_table(struct builder *b, const struct table_read *t,
+                            const struct stepped_who *who)
 {
     const bool is_known = t->words >= 0;
     build_tuple(b, COLUMNS);
     build_binary(b, t->id.text, strlen(t->id.text));
     build_bool(b, t->exists);
     values_build_known(b, t->exists ? t->item[NAME] : (struct slice){0});
-    build_text(b, t->item[ID]);
-    build_text(b, t->item[TYPE]);
-    build_text(b, t->item[PROTECTION]);
+    build_printed(b, t->item[ID]);
+    build_printed(b, t->item[TYPE]);
+    build_printed(b, t->item[PROTECTION]);
     build_people(b, t, who);
     values_build_number(b, is_known ? t->words * t->word_bytes : -1);
     values_build_number(b, t->objects);
-    build_text(b, t->item[WRITE]);
+    build_printed(b, t->item[WRITE]);
     build_flag(b, t, READ);
     build_flag(b, t, SPREAD);
     build_flag(b, t, COMPRESSED);
@@ -332,10 +333,10 @@ static void build_row(struct builder *b, const struct table_read *t, const struc
     values_build_number(b, t->fixed_ns < 0 ? -1 : t->fixed_ns / 1000000);
     values_build_number(b, t->fixers);
     build_person(b, t, t->has_fixer, &t->fixer, who);
-    build_text(b, t->copy[STORAGE]);
+    build_printed(b, t->copy[STORAGE]);
     build_nodes(b, &t->copy[RAM], 3);
     build_nodes(b, &t->copy[ACTIVE], 1);
-    build_text(b, t->copy[INDEXES]);
+    build_printed(b, t->copy[INDEXES]);
     values_build_number(b, is_known && t->objects > 0 ? t->words / t->objects : -1);
 }
 
@@ -347,7 +348,7 @@ static void build_table(struct builder *b, void *read, int64_t mono_ns,
     build_atom(b, "one_table");
     build_int(b, mono_ns);
     build_list(b, 1);
-    build_row(b, t, who);
+    build_one_table(b, t, who);
     build_nil(b);
     build_bool(b, t->is_late);
 }

@@ -74,8 +74,8 @@ static bool table_asks_keys(const void *state, char *text, size_t size)
 {
     const struct table_page *t = state;
     snprintf(text, size,
-             "Reading the first %d keys of %.60s copies them, at most ten times, and takes less "
-             "than 1 ms. Read them? (y/n) ",
+             "Reading the first %d keys of %.60s takes about 1 ms of the node, of an emptied table "
+             "up to 0.6 s. Read them? (y/n) ",
              KEYS, t->link.name);
     return may_read_keys(t);
 }
@@ -119,7 +119,7 @@ static void put_keys(struct view_page *page, const struct table_page *t, const s
         page_slice(page, STYLE_VALUE, rows[i].key);
     }
     if (keys && t->keys == KEYS_READ && keys->partial)
-        page_text(page, STYLE_WARN, "  and more: a key was deleted meanwhile, or is too large");
+        page_text(page, STYLE_WARN, "  the rest is unknown: a key was deleted, or is too large");
 }
 
 /* ---- what it is */
@@ -201,8 +201,8 @@ static void put_copies(struct view_page *page, const struct one_table_row *row)
 
 /* ---- how large */
 
-static void put_size(struct view_page *page, const char *label, const char *now, const char *per_s,
-                     const struct ring *history)
+static void put_growth(struct view_page *page, const char *label, const char *now,
+                       const char *per_s, const struct ring *history)
 {
     int spark = page->pane_columns - LABEL - 34;
     spark = spark > 60 ? 60 : spark < 0 ? 0 : spark;
@@ -221,18 +221,18 @@ static void put_sizes(struct view_page *page, const struct table_page *t,
     if (!isnan(row->memory_per_s))
         snprintf(per_s, sizeof per_s, "%s%s/s", row->memory_per_s > 0 ? "+" : "",
                  text_bytes(text, sizeof text, row->memory_per_s));
-    put_size(page, "memory", text_bytes(now, sizeof now, known_or_nan(row->memory_bytes)), per_s,
-             &t->memory);
+    put_growth(page, "memory", text_bytes(now, sizeof now, known_or_nan(row->memory_bytes)), per_s,
+               &t->memory);
     snprintf(per_s, sizeof per_s, "–");
     if (!isnan(row->objects_per_s))
         snprintf(per_s, sizeof per_s, "%s%s/s", row->objects_per_s > 0 ? "+" : "",
                  text_count(text, sizeof text, row->objects_per_s));
-    put_size(page, "objects", text_integer(now, sizeof now, row->objects), per_s, &t->objects);
+    put_growth(page, "objects", text_integer(now, sizeof now, row->objects), per_s, &t->objects);
     page_label(page, "words per object", LABEL);
     page_right(page, STYLE_VALUE, 14, text_integer(now, sizeof now, row->words_per_object));
 }
 
-/* One answer more; of a table that was made again, history begins anew. */
+/* One answer more; of a table that was made again, history begins again. */
 static void follow(struct table_page *t, const struct model *m, const struct one_table_row *row)
 {
     char tid[sizeof t->tid];
