@@ -69,8 +69,8 @@ bool tables_ask_files(void *own, struct run_calls *calls)
     return calls->n > 0;
 }
 
-/* {Name, Users, Pid} of dets, {Name, Pid} of disk_log. */
-static void read_files(struct tables_read *t, struct slice list, const char *type, size_t arity)
+/* {Name, Users, Pid} of dets; {Name, Pid} of disk_log, before OTP 24 {Name, Pid, Where}. */
+static void read_files(struct tables_read *t, struct slice list, const char *type, size_t pid_at)
 {
     struct cursor c;
     struct slice entry, parts[3];
@@ -82,11 +82,12 @@ static void read_files(struct tables_read *t, struct slice list, const char *typ
             t->files_left_out = true;
             return;
         }
-        if (!values_read_tuple(entry, arity, parts, arity))
+        if (!values_read_tuple(entry, 3, parts, 3) &&
+            (pid_at == 2 || !values_read_tuple(entry, 2, parts, 2)))
             continue;
         struct kept_table *file = &t->files[t->n_files++];
         *file = (struct kept_table){.type = type, .name = slice_keep(&t->kept, parts[0])};
-        file->has_pid = who_read_pid(parts[arity - 1], &t->node, &file->pid);
+        file->has_pid = who_read_pid(parts[pid_at], &t->node, &file->pid);
     }
 }
 
@@ -97,9 +98,9 @@ void tables_take_files(void *own, const struct slice *values, size_t n)
     if (!values)
         return;
     if (has_some(t->n_dets) && at < n)
-        read_files(t, values[at++], "dets", 3);
+        read_files(t, values[at++], "dets", 2);
     if (has_some(t->n_logs) && at < n)
-        read_files(t, values[at], "disk_log", 2);
+        read_files(t, values[at], "disk_log", 1);
 }
 
 /* ---- copies of Mnesia's tables */

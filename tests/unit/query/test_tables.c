@@ -170,8 +170,8 @@ TEST(test_files_and_copies)
         {DETAILS,
          {"[set,bag]", "[public,private]", "[true,false]", "[false,true]", "[false,false]",
           "[false,false]", "[2,1]", "[none,none]", "[<0.1.0>,<0.2.0>]", "[false,false]"}},
-        {KEEPERS, {"1", "1", "<0.5.0>"}},
-        {FILES, {"[{archive,2,<0.7.0>}]", "[{{log,1},<0.8.0>}]"}},
+        {KEEPERS, {"1", "2", "<0.5.0>"}},
+        {FILES, {"[{archive,2,<0.7.0>}]", "[{{log,1},<0.8.0>},{old,<0.9.0>,local}]"}},
         {MNESIA, {"[{{schema,tables},[schema,people]}]"}},
         {COPIES,
          {"[[{{people,storage_type},disc_copies}]]", "[[]]",
@@ -189,6 +189,7 @@ TEST(test_files_and_copies)
                            "{<<\"archive\">>,archive,<0.7.0>,undefined,undefined,undefined,"
                            "undefined,undefined,<<\"dets\">>,undefined"));
     assert_non_null(strstr(buf_cstr(&text), "{<<\"{log,1}\">>,undefined,<0.8.0>,"));
+    assert_non_null(strstr(buf_cstr(&text), "{<<\"old\">>,old,<0.9.0>,"));
     buf_clear(&text);
     buf_clear(&asked);
     end_tables(read);
