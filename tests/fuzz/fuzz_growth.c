@@ -60,8 +60,10 @@ static void read_value(struct slice value)
     (void)growth_read_counts(values, GROWTH_COUNTS, &node, &counts);
     f.kept = growth_read_kept(value, 1);
     read_processes(value, &f);
-    if (growth_read_tables(value, &tables) && growth_take_words(&tables, value))
+    if (growth_read_tables(value, &tables) && growth_take_words(&tables, value)) {
+        growth_take_tids(&tables, value);
         growth_compare_tables(&tables, &none, &f.ets);
+    }
     f.ets.known = true;
     f.port_seen = growth_read_most(value, value, &f.port_name, &f.port_owner, &f.port_sampled);
     f.has_atoms = growth_read_texts(value, &f.atoms);

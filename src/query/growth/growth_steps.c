@@ -156,14 +156,17 @@ static bool ask_words(void *own, struct run_calls *calls)
     if (!g->reads_tables || t->n == 0)
         return false;
     run_add(calls, "lists", "zipwith", args_of_zip("ets", "info", ids, t->n, "memory"));
+    const size_t named = growth_named_tables(t, ids);
+    run_add(calls, "lists", "zipwith", args_of_zip("ets", "info", ids, named, "id"));
     return true;
 }
 
 static void take_words(void *own, const struct slice *values, size_t n)
 {
     struct growth *g = own;
-    (void)n;
     g->now->has_words = values && growth_take_words(&g->now->words, values[0]);
+    if (g->now->has_words && n == 2)
+        growth_take_tids(&g->now->words, values[1]);
 }
 
 #define GROWN_CALLS 4

@@ -25,7 +25,7 @@ bool growth_read_tables(struct slice list, struct growth_tables *out)
         const enum etf_kind kind = cursor_kind(&c);
         if ((kind != ETF_KIND_ATOM && kind != ETF_KIND_REF) || !cursor_raw(&c, &id))
             return false;
-        out->all[out->n++] = (struct growth_table){slice_keep(&out->arena, id), -1};
+        out->all[out->n++] = (struct growth_table){slice_keep(&out->arena, id), -1, {0}};
     }
     qsort(out->all, out->n, sizeof *out->all, order_tables);
     return true;
@@ -51,6 +51,44 @@ bool growth_take_words(struct growth_tables *t, struct slice list)
     return true;
 }
 
+size_t growth_named_tables(const struct growth_tables *t, struct slice *names)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        if (who_atom_of(t->all[i].id).len > 0)
+            names[n++] = t->all[i].id;
+    return n;
+}
+
+void growth_take_tids(struct growth_tables *t, struct slice list)
+{
+    struct cursor c, term;
+    struct slice tid;
+    size_t n, named = 0;
+    for (size_t i = 0; i < t->n; i++)
+        named += who_atom_of(t->all[i].id).len > 0;
+    if (!values_enter_list(list, &c, &n) || n != named)
+        return;
+    for (size_t i = 0; i < t->n; i++) {
+        if (who_atom_of(t->all[i].id).len == 0)
+            continue;
+        term = c;
+        if (!cursor_raw(&c, &tid))
+            return;
+        if (cursor_kind(&term) == ETF_KIND_REF)
+            t->all[i].tid = slice_keep(&t->arena, tid);
+    }
+}
+
+/* That of before; NULL: there was none, or another had its name. */
+static const struct growth_table *find_same(const struct growth_tables *old,
+                                            const struct growth_table *table)
+{
+    const struct growth_table *was = find_table(old, table->id);
+    const bool are_known = was && was->tid.len > 0 && table->tid.len > 0;
+    return are_known && !slice_equal(was->tid, table->tid) ? NULL : was;
+}
+
 /* The largest growth first. */
 static void note_growth(struct growth_ets *out, const struct growth_table *table, int64_t words)
 {
@@ -70,7 +108,7 @@ void growth_compare_tables(const struct growth_tables *now, const struct growth_
                            struct growth_ets *out)
 {
     for (size_t i = 0; i < now->n; i++) {
-        const struct growth_table *table = &now->all[i], *was = find_table(old, table->id);
+        const struct growth_table *table = &now->all[i], *was = find_same(old, table);
         if (table->words < 0)
             continue;
         out->measured++;

@@ -126,8 +126,9 @@ bool growth_is_supervisor(struct slice call, bool has_keys);
 /* ---- tables, atoms */
 
 struct growth_table {
-    struct slice id; /* an atom, or a reference */
-    int64_t words;   /* -1: not known */
+    struct slice id;  /* an atom, or a reference */
+    int64_t words;    /* -1: not known */
+    struct slice tid; /* of one with a name: made again, it has another; len 0: not known */
 };
 struct growth_tables {
     struct growth_table *all; /* by id */
@@ -138,6 +139,9 @@ struct growth_tables {
 bool growth_read_tables(struct slice list, struct growth_tables *out);
 /* The memory of each, in their order; another value: it is gone. false: another form. */
 bool growth_take_words(struct growth_tables *t, struct slice list);
+/* The ids of those that are known by a name, as ets:info(Name, id) says them; in their order. */
+size_t growth_named_tables(const struct growth_tables *t, struct slice *names);
+void growth_take_tids(struct growth_tables *t, struct slice list);
 
 struct growth_grown {
     const struct growth_table *table;

@@ -312,6 +312,38 @@ TEST(test_tables)
     builder_free(b);
 }
 
+/* The only one of `t` that is known by a name has this number. */
+static void give_tid(struct growth_tables *t, uint32_t number)
+{
+    const struct etf_ref ref = {.creation = 1, .words = {number, 2, 3}, .n = 3};
+    struct builder *b = builder_new();
+    size_t len;
+    build_list(b, 1);
+    build_ref(b, NODE, &ref);
+    build_nil(b);
+    const uint8_t *bytes = builder_bytes(b, &len);
+    growth_take_tids(t, (struct slice){(const char *)bytes + 1, len - 1});
+    builder_free(b);
+}
+
+/* What has a name now has not grown from what had it before. */
+TEST(test_table_made_again)
+{
+    for (uint32_t number = 7; number <= 8; number++) {
+        struct growth_tables old = {0}, now = {0};
+        struct growth_ets ets = {0};
+        read_tables("[aa]", "[1000]", &old);
+        read_tables("[aa]", "[1500]", &now);
+        give_tid(&old, 7);
+        give_tid(&now, number);
+        growth_compare_tables(&now, &old, &ets);
+        assert_int_equal(ets.n_new, number == 8);
+        assert_int_equal(ets.growing[0].words, number == 8 ? 1500 : 500);
+        arena_clear(&old.arena);
+        arena_clear(&now.arena);
+    }
+}
+
 TEST(test_most)
 {
     struct slice names, owners, name, owner;
