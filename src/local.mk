@@ -111,6 +111,7 @@ include src/query/tables/local.mk
 include src/query/terms/local.mk
 include src/query/growth/local.mk
 include src/query/ports/local.mk
+include src/query/vm/local.mk
 include src/query/process/local.mk
 include src/query/waits/local.mk
 include src/query/who/local.mk

@@ -141,6 +141,9 @@ void history_gap(struct history *h);
 /* alloc: NULL, or too old: its lines have a gap. */
 void history_push(struct history *h, const struct system_sample *s,
                   const struct alloc_detail *alloc);
+/* Says in the rows of `vm` when resident memory reaches the cgroup's limit, or why that is unknown.
+ * Texts: in the arena. */
+void history_tell_limit(const struct history *h, struct table_detail *vm, struct arena *arena);
 
 /* ---- journal.c */
 

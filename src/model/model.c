@@ -115,6 +115,11 @@ static void take_waits(struct model *m, void *next, const struct taking *t)
     waits_follow(next, answer_before(m, QUESTION_WAITS), t->d->arena);
 }
 
+static void take_vm(struct model *m, void *next, const struct taking *t)
+{
+    history_tell_limit(&m->history, next, t->d->arena);
+}
+
 static void take_tree(struct model *m, void *next, const struct taking *t)
 {
     struct tree_detail *tree = next;
@@ -154,7 +159,7 @@ static void (*const follow[QUESTIONS])(struct model *m, void *next, const struct
     [QUESTION_APPS] = take_apps,   [QUESTION_ROWS] = take_rows_again,
     [QUESTION_HEAPS] = take_heaps, [QUESTION_THREADS] = take_threads,
     [QUESTION_MSACC] = take_msacc, [QUESTION_TREE] = take_tree,
-    [QUESTION_WAITS] = take_waits,
+    [QUESTION_WAITS] = take_waits, [QUESTION_VM] = take_vm,
 };
 
 /* What was last known of a process that has ended stays, marked as such. */

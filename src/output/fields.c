@@ -28,6 +28,11 @@ static FIELD_LIST(node_fields, "rows", node);
     .rows_at = offsetof(struct type, member), .n_rows_at = offsetof(struct type, n),               \
     .row_bytes = sizeof *((struct type *)NULL)->member
 
+/* The command of a table is called as its question, unless COMMAND_question says otherwise. */
+#define COMMAND_vm , "system"
+#define COMMAND_SECOND(first, second, ...) second
+#define COMMAND_OF(...) COMMAND_SECOND(__VA_ARGS__, )
+
 /* clang-format off */
 const struct sink_kind sink_kinds[] = {
     {.name = "top", .question = QUESTION_SCAN, .rates = true, .fill = sink_fill_top,
@@ -43,8 +48,9 @@ const struct sink_kind sink_kinds[] = {
     {.name = "schedulers", .question = QUESTION_SYSTEM, .rates = true, .grid = &scheduler_fields,
      ROWS_OF(system_sample, schedulers, n_schedulers)},
 #define TABLE_KIND(id, table_name, ...)                                                            \
-    {.name = #table_name, .question = QUESTION_##id, .rates = true, .section = &table_fields,      \
-     .fill = sink_fill_table, .grid = &table_name##_fields,                                        \
+    {.name = COMMAND_OF(COMMAND_##table_name, #table_name), .question = QUESTION_##id,             \
+     .rates = true, .section = &table_fields, .fill = sink_fill_table,                             \
+     .grid = &table_name##_fields,                                                                 \
      .interval_at = offsetof(struct table_detail, interval_s),                                     \
      .rows_at = offsetof(struct table_detail, rows),                                               \
      .n_rows_at = offsetof(struct table_detail, n_rows)},

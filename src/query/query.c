@@ -31,6 +31,7 @@
 #include "query/tables/tables.h"
 #include "query/tables/tables_one.h"
 #include "query/terms/terms.h"
+#include "query/vm/vm.h"
 #include "query/waits/waits.h"
 
 /* What the program waits beyond the target's own deadline before it gives an answer up. */
@@ -326,9 +327,9 @@ bool query_is_own(const struct query *q, const struct etf_pid *pid)
 
 /* Those that are one run each. */
 static const struct stepped *const stepped[] = {
-    &facts_question,      &tables_question, &allocators_question,
-    &late_question,       &ports_question,  &one_table_question,
-    &table_keys_question, &mnesia_question, &terms_question};
+    &facts_question, &tables_question,    &allocators_question, &late_question,
+    &ports_question, &one_table_question, &table_keys_question, &mnesia_question,
+    &terms_question, &vm_question};
 
 /* ---- native answers */
 

@@ -14,14 +14,15 @@
 #include "query/tables/tables.h"
 #include "query/tables/tables_one.h"
 #include "query/terms/terms.h"
+#include "query/vm/vm.h"
 
 #define VALUES_KEPT 64
 #define TIMES 4 /* that a step is asked again */
 
 static const struct stepped *const kinds[] = {
-    &facts_question,      &tables_question, &allocators_question,
-    &late_question,       &ports_question,  &one_table_question,
-    &table_keys_question, &mnesia_question, &terms_question};
+    &facts_question, &tables_question,    &allocators_question, &late_question,
+    &ports_question, &one_table_question, &table_keys_question, &mnesia_question,
+    &terms_question, &vm_question};
 
 struct said {
     struct slice values[VALUES_KEPT];

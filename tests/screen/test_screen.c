@@ -116,6 +116,7 @@ static const struct scene scenes[] = {
     ALL_SIZES("holders", .view = "holders", .steps = {{STEP_TICK, ""}}),
     {.name = "holders-all", .view = "holders", .rows = 24, .columns = 120,
      .steps = {{ACTION_BY, "all"}, {STEP_TICK, ""}, {STEP_TICK, ""}}},
+    ALL_SIZES("system", .view = "system", .steps = {{STEP_TICK, ""}}),
     ALL_SIZES("tables", .view = "tables", .steps = {{STEP_TICK, ""}}),
     {.name = "tables-by-owner", .view = "tables", .rows = 24, .columns = 120,
      .steps = {{ACTION_BY, "owner_name"}, {STEP_TICK, ""}, {ACTION_ENTER, ""}}},

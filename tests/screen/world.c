@@ -466,6 +466,34 @@ static void give_ports(struct model *m, int tick)
 #undef NOT
 }
 
+static void give_vm(struct model *m, int tick)
+{
+#define NOT "undefined"
+    struct buf t;
+    buf_init(&t, 0);
+    buf_printf(
+        &t,
+        "{vm,%" PRId64 ",[{<<\"limits.processes\">>,<<\"limits\">>,<<\"processes\">>,"
+        "<<\"260,000\">>,<<\"262,144\">>,260000,262144," NOT "," NOT "},"
+        "{<<\"cgroup.memory\">>,<<\"cgroup\">>,<<\"memory\">>,<<\"1.75 GiB\">>,<<\"2.00 GiB\">>,"
+        "1879048192,2147483648,<<\"bytes\">>,<<\"page cache too; of /sys/fs/cgroup\">>},"
+        "{<<\"cgroup.time until limit\">>,<<\"cgroup\">>,<<\"time until limit\">>," NOT "," NOT
+        "," NOT "," NOT ",<<\"s\">>," NOT "},"
+        "{<<\"os.threads\">>,<<\"os\">>,<<\"threads\">>," NOT "," NOT "," NOT "," NOT "," NOT
+        ",<<\"the node has no /proc to read: not Linux, or not mounted\">>},"
+        "{<<\"versions.OTP\">>,<<\"versions\">>,<<\"OTP\">>,<<\"27\">>," NOT "," NOT "," NOT "," NOT
+        "," NOT "},"
+        "{<<\"flags.+S.1\">>,<<\"flags\">>,<<\"+S\">>,<<\"4:4\">>," NOT "," NOT "," NOT "," NOT
+        "," NOT "},"
+        "{<<\"arguments.-setcookie.2\">>,<<\"arguments\">>,<<\"-setcookie\">>,<<\"(hidden)\">>," NOT
+        "," NOT "," NOT "," NOT ",<<\"may be a secret: not shown\">>},"
+        "{<<\"arguments.-eval.3\">>,<<\"arguments\">>,<<\"-eval\">>,<<\"odd \\\\x1b[5m\">>," NOT
+        "," NOT "," NOT "," NOT "," NOT "}],false}",
+        (1000 + tick) * SECOND);
+    give(m, QUESTION_VM, &t);
+#undef NOT
+}
+
 static void give_tables(struct model *m, int tick)
 {
     struct buf t;
@@ -820,6 +848,8 @@ void world_answer(struct model *m, enum world world, const struct want *want, in
         give_apps(m, tick);
     if (want->needs & NEED(PORTS))
         give_ports(m, tick);
+    if (want->needs & NEED(VM))
+        give_vm(m, tick);
     if (want->needs & NEED(TABLES))
         give_tables(m, tick);
     if (want->needs & NEED(ONE_TABLE))

@@ -116,7 +116,11 @@ struct question_row {
     X(TERMS, terms, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,      \
       .what = "terms",                                                                             \
       .log = "keys of persistent terms, sizes of their values, names of the newest atoms, sizes "  \
-             "of modules, number of timers; values are not read")
+             "of modules, number of timers; values are not read")                                  \
+    X(VM, vm, struct table_detail, .pace = PACE_APART, .kept = KEPT_LAST, .every_s = 60,           \
+      .what = "settings",                                                                          \
+      .log = "settings, arguments and limits of the VM; the node reads files of its /proc and "    \
+             "cgroup")
 
 #define QUESTION_ANSWERS(X) QUESTION_DETAILS(X) QUESTION_LISTS(X)
 

@@ -276,6 +276,12 @@ struct terms_row {
     double count_per_s, memory_per_s;
 };
 
+/* A setting or a limit of the VM. */
+struct vm_row {
+    struct slice id, section, item, value, limit, unit, note;
+    int64_t number, limit_number;
+};
+
 /* An answer that is one table. */
 struct table_detail {
     uint64_t mono_ns;

@@ -287,6 +287,8 @@ const struct cli_command cli_commands[] = {
      FOR_BATCH | FOR_TICKS | FOR_TABLE, ROWS, 1, 1, COMMANDS_NODE, command_table},
     {"terms", "NODE", "persistent terms, the newest atoms, modules, old code, timers",
      FOR_BATCH | FOR_TICKS | FOR_TABLE | FOR_TERMS, ROWS, 1, 1, COMMANDS_NODE, command_table},
+    {"system", "NODE", "versions, settings, start arguments, limits and their use, cgroup",
+     FOR_BATCH | FOR_TICKS | FOR_TABLE, ROWS, 1, 1, COMMANDS_NODE, command_table},
     {"waits", "NODE", "which process waits for which: bottlenecks, chains of calls, deadlocks",
      FOR_BATCH | FOR_TICKS | FOR_TABLE, ROWS, 1, 1, COMMANDS_NODE, command_table},
     {"heapsample", "NODE", "heaps, stack, binaries and message queue of the largest processes",

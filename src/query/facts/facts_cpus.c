@@ -11,9 +11,8 @@
 #define THREADS_MOST 1024 /* the first */
 #define LOOKS 5           /* for a dirty I/O scheduler without work, which each file needs */
 #define FILE_US 40.0
-#define GROUPS 4       /* where the file of the cgroup may be */
-#define GROUP_MOST 400 /* bytes of its name */
-#define PATH_BYTES (GROUP_MOST + 40)
+#define GROUPS 4 /* where the file of the cgroup may be */
+#define PATH_BYTES (FILES_GROUP_MOST + 40)
 #define SCHEDULERS_MOST 1024
 #define HOST_TICKS 8 /* user, nice, system, idle, iowait, irq, softirq, steal */
 
@@ -125,25 +124,14 @@ bool facts_ask_kinds(void *own, struct run_calls *calls)
     return true;
 }
 
-/* Of lines such as "4:cpu,cpuacct:/a" and "0::/a". */
-static struct slice find_group(const struct facts_read *f, bool second)
-{
-    static const char *const first[] = {":cpu:", ":cpu,cpuacct:", ":cpuacct,cpu:"};
-    const struct slice text = files_text_of(facts_kept(f, FACTS_GROUP));
-    struct slice path = second ? files_find_behind(text, "0::") : (struct slice){0};
-    for (size_t i = 0; !second && path.len == 0 && i < ARRAY_LEN(first); i++)
-        path = files_find_behind(text, first[i]);
-    const bool is_path =
-        slice_begins(path, "/") && path.len <= GROUP_MOST && !memmem(path.s, path.len, "..", 2);
-    return is_path ? path : (struct slice){0};
-}
-
 /* Without one of its name the node sees its own as the root of the tree. */
 bool facts_ask_files(void *own, struct run_calls *calls)
 {
     struct facts_read *f = own;
     int64_t schedulers[THREADS_MOST];
-    const struct slice groups[GROUPS] = {find_group(f, false), {0}, find_group(f, true), {0}};
+    const struct slice text = files_text_of(facts_kept(f, FACTS_GROUP));
+    const struct slice groups[GROUPS] = {
+        files_find_group(text, "cpu"), {0}, files_find_group(text, ""), {0}};
     char paths[1 + GROUPS][PATH_BYTES] = {"/proc/stat"};
     const size_t n = read_schedulers(f, schedulers);
     if (n == 0 || !is_idle(f))

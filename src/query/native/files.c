@@ -39,6 +39,39 @@ struct slice files_find_behind(struct slice text, const char *key)
     return (struct slice){at, end ? (size_t)(end - at) : len};
 }
 
+static struct slice cut_at(struct slice *text, char end)
+{
+    const char *at = text->len > 0 ? memchr(text->s, end, text->len) : NULL;
+    const struct slice part = {text->s, at ? (size_t)(at - text->s) : text->len};
+    const size_t past = at ? part.len + 1 : part.len;
+    *text = (struct slice){text->s + past, text->len - past};
+    return part;
+}
+
+static bool has_controller(struct slice names, const char *controller)
+{
+    if (!*controller)
+        return names.len == 0;
+    while (names.len > 0)
+        if (slice_is(cut_at(&names, ','), controller))
+            return true;
+    return false;
+}
+
+struct slice files_find_group(struct slice text, const char *controller)
+{
+    while (text.len > 0) {
+        struct slice line = cut_at(&text, '\n');
+        (void)cut_at(&line, ':'); /* the hierarchy's number */
+        if (!has_controller(cut_at(&line, ':'), controller))
+            continue;
+        if (slice_begins(line, "/") && line.len <= FILES_GROUP_MOST &&
+            !memmem(line.s, line.len, "..", 2))
+            return line;
+    }
+    return (struct slice){0};
+}
+
 int64_t files_find_kib(struct slice text, const char *key)
 {
     struct slice line = files_find_behind(text, key);

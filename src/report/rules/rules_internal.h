@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/trend.h"
 #include "beamtop/report/evaluate.h"
 #include "report/rules/work.h"
 
@@ -135,12 +136,7 @@ double judge_over(const struct judge *j, const char *system_key, double limit);
 bool judge_lasts(double share, double late_share, double limit);
 /* Cores' worth of work that a share of the reductions is; NaN: unknown. */
 double judge_cores(const struct judge *j, double share);
-/* The line through a number of the node. Steady: it rises in each quarter of the period, so that it
-   is neither a step nor a level that is being reached. */
-struct trend {
-    double first, last, fit; /* by the line; fit: -1..1 */
-    bool steady;
-};
+/* The line through a number of the node. */
 struct trend judge_trend(const struct judge *j, const char *system_key);
 /* Of what is left of a number without others. */
 struct trend judge_trend_of_rest(const struct judge *j, const char *system_key,

@@ -187,6 +187,13 @@ static const struct answer_row {
      "80000, 70, 90, 40, 1200, 3, 4096, -200, 12, 1, 70000, <0.41.0>, shop_cart, 60},"
      "{<<\"erlang:apply/2\">>, undefined, undefined, undefined, undefined, undefined, 0, 0, 0, 0, "
      "0, 0, 0, 0, undefined, -1, -2640, 0, 0, 0, undefined, undefined, undefined, 60}], true}"},
+    {"vm", ANSWER_VM,
+     "{vm, 1000000000, [{<<\"cgroup.memory\">>, <<\"cgroup\">>, <<\"memory\">>, <<\"1.00 GiB\">>, "
+     "<<\"2.00 GiB\">>, 1073741824, 2147483648, <<\"bytes\">>, <<\"of /sys/fs/cgroup\">>}, "
+     "{<<\"cgroup.time until limit\">>, <<\"cgroup\">>, <<\"time until limit\">>, undefined, "
+     "undefined, undefined, undefined, <<\"s\">>, undefined}, "
+     "{<<\"arguments.1.-eval\">>, <<\"arguments\">>, <<\"-eval\">>, <<\"a, b\">>, undefined, "
+     "undefined, undefined, undefined, undefined}], false}"},
     {"waits", ANSWER_WAITS,
      "{waits, 1000000000, [{<0.41.0>, shop_cart, undefined, {shop_cart,init,1}, call, <0.42.1>, "
      "undefined, undefined, 1, {gen,do_call,4}, {shop_cart,add,2}, waiting, 3, 900, true, false},"

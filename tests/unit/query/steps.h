@@ -12,7 +12,7 @@
 #include "terms.h"
 
 #define STEPS_MOST 8
-#define STEP_VALUES 16
+#define STEP_VALUES 32
 
 /* Values of each step as text; the first NULL: it fails. One that is asked again hears the same. */
 struct steps_said {

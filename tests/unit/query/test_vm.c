@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The answer `vm`, made of what its native asks say, and what they ask. */
+#include "query/vm/vm.h"
+
+#include <stdio.h>
+
+#include "../../test.h"
+#include "query/vm/vm_args.h"
+#include "stepped.h"
+
+/* As in vm_question. */
+enum step {
+    BASE,
+    COUNTS,
+    ARGS,
+    APPLICATIONS,
+    CONTROLLERS,
+    QUEUES,
+    IDLE,
+    OWN,
+    PROBE,
+    FILES,
+    DESCRIPTORS,
+    POLLS
+};
+
+static void *start_vm(void)
+{
+    void *read = alloc_zero(1, vm_question.bytes);
+    vm_question.init(read);
+    return read;
+}
+
+static void end_vm(void *read)
+{
+    vm_question.clear(read);
+    free(read);
+}
+
+/* ---- arguments */
+
+static struct buf rows_of_args(const char *args)
+{
+    struct vm_rows rows;
+    struct slice term;
+    struct buf text;
+    size_t len;
+    struct builder *b = term_of(args, &term), *out = builder_new();
+    term.s++;
+    term.len--;
+    vm_rows_init(&rows);
+    vm_add_args(&rows, term, 300);
+    vm_rows_end(&rows, out, 0);
+    buf_init(&text, 0);
+    const uint8_t *bytes = builder_bytes(out, &len);
+    print_term(&text, bytes, len, &steps_limits);
+    builder_free(b);
+    builder_free(out);
+    return text;
+}
+
+static void expect_args(const char *args, const char *part)
+{
+    struct buf text = rows_of_args(args);
+    if (!strstr(buf_cstr(&text), part))
+        fail_msg("%s\n  has no %s", buf_cstr(&text), part);
+    buf_clear(&text);
+}
+
+TEST(test_flags_and_arguments)
+{
+    expect_args("[\"beam\",\"-S\",\"2:2\",\"--\",\"-root\",\"/usr\",\"--\",\"-noshell\"]",
+                "[{<<\"flags.+S.1\">>,<<\"flags\">>,<<\"+S\">>,<<\"2:2\">>,undefined,undefined,"
+                "undefined,undefined,undefined},{<<\"arguments.-root.2\">>");
+    expect_args("[\"beam\",\"--\",\"-kernel\",\"a\",\"b\"]", "<<\"-kernel\">>,<<\"a b\">>");
+    expect_args("[\"beam\",\"--\",\"-noshell\"]", "<<\"set, without a value\">>");
+    expect_args("[\"beam\",\"--\",\"-eval\",[97,27,10,955,1114112]]", "a\\\\x1b\\\\n");
+    expect_args("undefined", "not read");
+    expect_args("[a,{b},1.5,<<\"-x\">>,[[]]]", "+x");
+}
+
+/* The word is in no row, however it came. */
+TEST(test_secrets_are_hidden)
+{
+    static const char *const args[] = {
+        "[\"beam\",\"--\",\"-setcookie\",\"hush\"]",
+        "[\"beam\",\"--\",\"-setcookie\",\"n@h\",\"hush\",\"-noshell\"]",
+        "[\"beam\",\"--\",\"-setcookie\",\"-hush\",\"-noshell\"]",
+        "[\"beam\",\"--\",\"-setcookie\",\"--\",\"hush\"]",
+        "[\"beam\",\"--\",\"-setcookie\",<<\"hush\">>]",
+        "[\"beam\",\"--\",\"-SetCookie\",\"hush\"]",
+        "[\"beam\",\"--\",\"--cookie=hush\"]",
+        "[\"beam\",\"--\",\"-env\",\"RELEASE_COOKIE\",\"hush\"]",
+        "[\"beam\",\"--\",\"-env\",\"RELEASE_COOKIE\",\"-hush\"]",
+        "[\"beam\",\"--\",\"-env\",\"RELEASE_COOKIE=hush\"]",
+        "[\"beam\",\"--\",\"-eval\",\"erlang:set_cookie(hush).\"]",
+        "[\"beam\",\"--\",\"-extra\",\"DB_PASSWORD=hush\"]",
+        "[\"beam\",\"--\",\"-ssl_dist_opt\",\"server_password\",\"hush\"]",
+        "[\"beam\",\"-setcookie\",\"hush\"]",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(args); i++) {
+        struct buf text = rows_of_args(args[i]);
+        if (strstr(buf_cstr(&text), "hush") || !strstr(buf_cstr(&text), "(hidden)"))
+            fail_msg("%s: %s", args[i], buf_cstr(&text));
+        buf_clear(&text);
+    }
+    expect_args("[\"beam\",\"--\",\"-setcookie\",\"hush\",\"-sname\",\"a\"]",
+                "<<\"-sname\">>,<<\"a\">>");
+}
+
+TEST(test_long_arguments_are_cut)
+{
+    struct buf args;
+    buf_init(&args, 0);
+    buf_puts(&args, "[\"beam\",\"--\",\"-x\",\"");
+    for (int i = 0; i < 100000; i++)
+        buf_puts(&args, "y");
+    buf_puts(&args, "\"");
+    for (int i = 0; i < 2000; i++)
+        buf_printf(&args, ",\"-f%d\"", i);
+    buf_puts(&args, "]");
+    struct buf text = rows_of_args(buf_cstr(&args));
+    assert_true(text.len < 60000);
+    assert_non_null(strstr(buf_cstr(&text), "yyyy…"));
+    assert_non_null(strstr(buf_cstr(&text), "],true}"));
+    buf_clear(&text);
+    buf_clear(&args);
+}
+
+/* ---- the answer */
+
+#define BASE_SAID                                                                                  \
+    {                                                                                              \
+        BASE,                                                                                      \
+        {                                                                                          \
+            "\"27\"", "\"15.2\"", "\"Erlang/OTP 27 [jit:ns]\"", "opt", "\"x86_64-pc-linux-gnu\"",  \
+                "8", "{unix,linux}", "true", "true", "1", "true", "unbound", "4", "4", "10", "4",  \
+                "{fullsweep_after,10}", "{min_heap_size,233}", "no_time_warp", "true", "262144",   \
+                "65536", "1048576", "8192", "1048576"                                              \
+        }                                                                                          \
+    }
+#define COUNTS_SAID(waiting)                                                                       \
+    {                                                                                              \
+        COUNTS,                                                                                    \
+        {                                                                                          \
+            "50", "6", "9000", "21", "4", "final", "[0,0,0," waiting "]"                           \
+        }                                                                                          \
+    }
+#define ELSE_SAID                                                                                  \
+    {ARGS, {"[\"beam\",\"--\",\"-noshell\"]"}},                                                    \
+        {APPLICATIONS, {"[{kernel,\"ERTS\",\"10.2\"},{elixir,\"e\",\"1.17.3\"}]"}},                \
+    {                                                                                              \
+        CONTROLLERS,                                                                               \
+        {                                                                                          \
+            "[]"                                                                                   \
+        }                                                                                          \
+    }
+#define POLLS_SAID                                                                                 \
+    {                                                                                              \
+        POLLS,                                                                                     \
+        {                                                                                          \
+            "[[{name,erts_poll},{max_fds,1024}]]"                                                  \
+        }                                                                                          \
+    }
+
+static struct buf answer_of(const struct stepped_said *said, size_t n, struct buf *asked)
+{
+    void *read = start_vm();
+    stepped_run(&vm_question, read, 1000, said, n, asked);
+    struct buf text = stepped_answer(&vm_question, read);
+    end_vm(read);
+    return text;
+}
+
+static void expect_part(struct buf *text, const char *part)
+{
+    if (!strstr(buf_cstr(text), part))
+        fail_msg("%s\n  has no %s", buf_cstr(text), part);
+}
+
+#define STATUS                                                                                     \
+    "{ok,<<\"VmRSS:\\t 1024 kB\\nVmHWM:\\t 2048 kB\\nVmSwap:\\t 0 kB\\nVmSize:\\t 4096 kB\\n"      \
+    "FDSize:\\t256\\nThreads:\\t21\\n\">>}"
+
+TEST(test_version_2)
+{
+    static const struct stepped_said said[] = {
+        BASE_SAID,
+        COUNTS_SAID("0"),
+        ELSE_SAID,
+        {OWN,
+         {"[{ok,<<\"0::/a.slice/b\\n\">>},{ok,<<\"Limit\\nMax open files      1024   4096 "
+          "files\\n\">>}]"}},
+        {PROBE,
+         {"[{error,enoent},{error,enoent},{ok,<<\"5000000\\n\">>},{error,enoent},"
+          "{error,enoent},{error,enoent},{ok,<<\"nr_periods 100\\n\">>},{error,enoent}]"}},
+        {FILES,
+         {"[" STATUS ",{ok,<<\"667\\n\">>},{ok,<<\"0\\n\">>},{ok,<<\"5242880\\n\">>},"
+          "{ok,<<\"10485760\\n\">>},{ok,<<\"oom 1\\noom_kill 2\\n\">>},"
+          "{ok,<<\"nr_periods 100\\nnr_throttled 25\\n\">>},{ok,<<\"50000 100000\\n\">>}]",
+          "{ok,{file_info,19,directory,read}}"}},
+    };
+    struct buf asked, text;
+    buf_init(&asked, 0);
+    text = answer_of(said, ARRAY_LEN(said), &asked);
+    expect_part(&asked, "<<\"/sys/fs/cgroup/a.slice/b/memory.max\">>");
+    expect_part(&asked, "<<\"/sys/fs/cgroup/a.slice/b/cpu.max\">>");
+    expect_part(&text, "<<\"file descriptors\">>,<<\"19\">>,<<\"1,024\">>,19,1024,");
+    expect_part(&text, "<<\"memory\">>,<<\"5.00 MiB\">>,<<\"10.0 MiB\">>,5242880,10485760,"
+                       "<<\"bytes\">>,<<\"page cache too; of /sys/fs/cgroup/a.slice/b\">>");
+    expect_part(&text, "<<\"OOM kills\">>,<<\"2\">>");
+    expect_part(&text, "<<\"CPU quota\">>,<<\"0.50 CPUs\">>");
+    expect_part(&text, "<<\"CPU throttled\">>,<<\"25\">>,<<\"100\">>,25,100,");
+    expect_part(&text, "<<\"threads\">>,<<\"21\">>");
+    expect_part(&text, "<<\"OOM score\">>,<<\"667\">>,<<\"1,000\">>");
+    expect_part(&text, "<<\"Elixir\">>,<<\"1.17.3\">>");
+    expect_part(&text, "<<\"flavour\">>,<<\"JIT\">>");
+    expect_part(&text, "<<\"full sweep after\">>,<<\"10\">>,undefined,undefined,undefined,"
+                       "undefined,<<\"default: 65535\">>");
+    buf_clear(&text);
+    buf_clear(&asked);
+}
+
+/* And where nothing says how many descriptors there are, they are counted there. */
+TEST(test_version_1)
+{
+    static const struct stepped_said said[] = {
+        BASE_SAID,
+        COUNTS_SAID("0"),
+        ELSE_SAID,
+        {OWN,
+         {"[{ok,<<\"4:memory:/m/x\\n2:cpu,cpuacct:/c\\n0::/\\n\">>},"
+          "{ok,<<\"Max open files      unlimited unlimited files\\n\">>}]"}},
+        {PROBE,
+         {"[{ok,<<\"1\\n\">>},{ok,<<\"9\\n\">>},{error,enoent},{error,enoent},"
+          "{error,enoent},{ok,<<\"nr_periods 0\\n\">>},{error,enoent},{error,enoent}]"}},
+        {FILES,
+         {"[" STATUS ",{ok,<<\"0\\n\">>},{ok,<<\"-17\\n\">>},{ok,<<\"4096\\n\">>},"
+          "{ok,<<\"9223372036854771712\\n\">>},{ok,<<\"under_oom 0\\noom_kill 0\\n\">>},"
+          "{ok,<<\"nr_periods 0\\nnr_throttled "
+          "0\\n\">>},{ok,<<\"-1\\n\">>},{ok,<<\"100000\\n\">>}]",
+          "{ok,{file_info,0,directory,read}}"}},
+        {DESCRIPTORS, {"33"}},
+        POLLS_SAID,
+    };
+    struct buf asked, text;
+    buf_init(&asked, 0);
+    text = answer_of(said, ARRAY_LEN(said), &asked);
+    expect_part(&asked, "<<\"/sys/fs/cgroup/memory/m/x/memory.limit_in_bytes\">>");
+    expect_part(&asked, "<<\"/sys/fs/cgroup/cpu/cpu.cfs_quota_us\">>");
+    expect_part(&text, "<<\"file descriptors\">>,<<\"33\">>,<<\"1,024\">>"); /* of the VM */
+    expect_part(&text, "<<\"memory\">>,<<\"4.00 KiB\">>,undefined,4096,undefined,<<\"bytes\">>,"
+                       "<<\"no limit; of /sys/fs/cgroup/memory/m/x\">>");
+    expect_part(&text, "<<\"time until limit\">>,undefined,undefined,undefined,undefined,<<\"s\">>,"
+                       "<<\"no limit\">>");
+    expect_part(&text, "<<\"CPU quota\">>,<<\"none\">>");
+    expect_part(&text, "<<\"-17 of it by oom_score_adj\">>");
+    buf_clear(&text);
+    buf_clear(&asked);
+}
+
+/* What is unknown says why, and is never 0. */
+TEST(test_without_files)
+{
+    static const struct stepped_said none[] = {BASE_SAID,
+                                               COUNTS_SAID("0"),
+                                               ELSE_SAID,
+                                               {OWN, {"[{error,enoent},{error,enoent}]"}},
+                                               POLLS_SAID};
+    static const struct stepped_said busy[] = {BASE_SAID,
+                                               COUNTS_SAID("3"),
+                                               ELSE_SAID,
+                                               {IDLE, {"[0,0,0,1]"}},
+                                               {IDLE, {"[0,0,0,1]"}},
+                                               {IDLE, {"[0,0,0,1]"}},
+                                               {IDLE, {"[0,0,0,1]"}},
+                                               {IDLE, {"[0,0,0,1]"}}};
+    struct buf text = answer_of(none, ARRAY_LEN(none), NULL);
+    expect_part(&text, "<<\"threads\">>,undefined,undefined,undefined,undefined,undefined,<<\"the "
+                       "node has no /proc");
+    expect_part(&text, "<<\"memory\">>,undefined,undefined,undefined,undefined,<<\"bytes\">>,"
+                       "<<\"the node has no /proc");
+    buf_clear(&text);
+    text = answer_of(busy, ARRAY_LEN(busy), NULL);
+    expect_part(&text, "<<\"OOM score\">>,undefined,undefined,undefined,undefined,undefined,"
+                       "<<\"not read: processes wait for a dirty I/O scheduler\">>");
+    buf_clear(&text);
+}
+
+TEST(test_failures_say_why)
+{
+    static const struct stepped_said said[] = {
+        {BASE, {NULL}},        {COUNTS, {NULL}}, {ARGS, {NULL}}, {APPLICATIONS, {NULL}},
+        {CONTROLLERS, {NULL}}, {IDLE, {NULL}},   {IDLE, {NULL}}, {IDLE, {NULL}},
+        {IDLE, {NULL}},        {IDLE, {NULL}}};
+    struct buf text = answer_of(said, ARRAY_LEN(said), NULL);
+    expect_part(&text,
+                "<<\"processes\">>,undefined,undefined,undefined,undefined,undefined,<<\"the "
+                "node did not say it\">>");
+    expect_part(&text, "not read: larger than the 8 MiB");
+    expect_part(&text, "the node did not list them");
+    buf_clear(&text);
+}
