@@ -145,6 +145,89 @@ TEST(test_history_follows_the_clock)
     model_free(m);
 }
 
+/* ---- when resident memory reaches the limit of its cgroup: 2 GiB */
+
+#define MIB 1048576.0
+
+/* A tick a second, of so many bytes at each. */
+static void give_memory(struct model *m, int from_s, int n, double (*bytes)(int))
+{
+    for (int i = 0; i < n; i++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "{system, %d000000000, 1700000100000000, 5000, undefined, {41, 2, 9000, 12}, "
+                 "{0, [0,0,0]}, {1000, 10, 20, 30, 40, 50}, undefined, {%.0f, 4096}}",
+                 from_s + i, bytes(from_s + i));
+        must(m, ANSWER_SYSTEM, text);
+    }
+}
+
+static double grow_evenly(int s)
+{
+    return (500 + s) * MIB;
+}
+static double stay_even(int s)
+{
+    (void)s;
+    return 500 * MIB;
+}
+static double rise_once(int s)
+{
+    return (s < 150 ? 500 : 1500) * MIB;
+}
+static double go_about(int s)
+{
+    return (500 + s * 37 % 100) * MIB;
+}
+
+static const struct vm_row *time_row(struct model *m)
+{
+    for (size_t i = 0; i < ARRAY_LEN(answers); i++)
+        if (answers[i].kind == ANSWER_VM)
+            must(m, ANSWER_VM, answers[i].text);
+    const struct vm_row *rows = model_vm(m)->rows;
+    for (size_t i = 0; i < model_vm(m)->n_rows; i++)
+        if (slice_is(rows[i].id, "cgroup.time until limit"))
+            return &rows[i];
+    fail();
+    return NULL;
+}
+
+TEST(test_time_until_limit)
+{
+    struct model *m = model_new();
+    give_memory(m, 100, 100, grow_evenly); /* to 699 MiB */
+    const struct vm_row *row = time_row(m);
+    assert_true(llabs(row->number - (2048 - 699)) <= 1);
+    assert_true(row->value.len > 0);
+    assert_non_null(memmem(row->note.s, row->note.len, "60.0 MiB/min", 12));
+    model_free(m);
+}
+
+TEST(test_time_until_limit_is_unknown)
+{
+    static const struct {
+        double (*bytes)(int);
+        int ticks;
+        const char *why;
+    } cases[] = {{grow_evenly, 59, "unknown before 1 min of resident memory"},
+                 {stay_even, 100, "resident memory does not grow"},
+                 {rise_once, 100, "unknown: resident memory does not grow on a line (r = 0.87)"},
+                 {go_about, 100, "unknown: resident memory does not grow on a line (r = 0.0"}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct model *m = model_new();
+        give_memory(m, 100, cases[i].ticks, cases[i].bytes);
+        const struct vm_row *row = time_row(m);
+        print_message("%.*s\n", (int)row->note.len, row->note.s);
+        assert_true(row->number == -1 && row->value.len == 0);
+        assert_true(slice_begins(row->note, cases[i].why));
+        model_gap(m);
+        give_memory(m, 300, 10, grow_evenly);
+        assert_true(slice_begins(time_row(m)->note, "unknown before 1 min"));
+        model_free(m);
+    }
+}
+
 TEST(test_a_gap_is_in_every_history)
 {
     struct model *m = model_new();
