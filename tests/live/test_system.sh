@@ -24,7 +24,8 @@ rows_are_those_of_the_node() {
         return 1
     }
     holds '.[-1].rows | map({(.id): .}) | add
-        | .["limits.processes"].share > 0 and .["limits.atoms"].number > 5000' && is_clean
+        | .["limits.processes"].share > 0 and .["limits.atoms"].number > 5000' &&
+        holds 'any(.[-1].rows[]; .item == "-name" and (.value | startswith("system_load")))' && is_clean
 }
 
 what_is_unknown_says_why() {

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "vm.h"
 
+#include <stdio.h>
+
 #include "beamtop/base/attr.h"
 #include "query/native/args.h"
 #include "query/native/values.h"
+#include "query/who/who_terms.h"
 #include "vm_internal.h"
 
 #define APPLICATIONS_EVERY_MS 60000
@@ -11,6 +14,10 @@
 #define FILES_HOLD_MS 20000 /* older ones are not shown */
 #define FILES_MS 1000
 #define QUEUES_MS 500
+#define ARGS_AGAIN_MS 60000 /* after an ask that failed */
+#define INIT_MS 500         /* a process of the node answers */
+#define WORDS_MOST 100000   /* of the command line */
+#define WORD_US 0.5
 #define CONNECTIONS 200
 
 /* As enum vm_term has them. */
@@ -97,16 +104,92 @@ static bool ask_numbers(void *own, struct run_calls *calls)
     return true;
 }
 
-/* Copies them all: it fails where they are above the ask's heap, and is not repeated. */
+/* ---- start arguments: a cookie is among them, and stays there */
+
+#define EMU_ARGS                                                                                   \
+    {                                                                                              \
+        "erlang", "system_info", 1, "[emu_args]", NULL                                             \
+    }
+#define INIT_ARGS                                                                                  \
+    {                                                                                              \
+        "init", "get_arguments", 0, "[]", NULL                                                     \
+    }
+
+static bool ask_words(void *own, struct run_calls *calls)
+{
+    static const struct args_call all[] = {EMU_ARGS};
+    struct vm_read *v = own;
+    const bool asks = !v->asked_words;
+    v->asked_words = true;
+    vm_expect(v, VM_WORDS);
+    run_add(calls, "lists", "foldl", args_of_calls("erlang", "length", 1, all, 1));
+    return asks;
+}
+
+/* lists:zipwith(fun erlang:'=:='/2, emu_args, lists:duplicate(Words, "--")) */
+static bool ask_ends(void *own, struct run_calls *calls)
+{
+    struct vm_read *v = own;
+    char same[60];
+    int64_t words;
+    if (v->asked_ends || !vm_keep_number(v, VM_WORDS, &words) || words < 1 || words > WORDS_MOST)
+        return false;
+    v->asked_ends = true;
+    snprintf(same, sizeof same, "[%lld,\"--\"]", (long long)words);
+    const struct args_call columns[] = {
+        args_fun_call("erlang", "=:=", 2), EMU_ARGS, {"lists", "duplicate", 2, same, NULL}};
+    vm_expect(v, VM_ENDS);
+    run_add(calls, "lists", "foldl", args_of_calls("lists", "zipwith", 3, columns, 3));
+    calls->most_us = WORD_US * (double)words + PRICE_BATCH_US;
+    return true;
+}
+
+/* Before the first "--"; 0: there is none. */
+static size_t count_flags(const struct vm_read *v)
+{
+    struct cursor c;
+    struct slice term;
+    size_t n;
+    if (values_enter_list(vm_kept(v, VM_ENDS), &c, &n))
+        for (size_t i = 0; i < n && cursor_raw(&c, &term); i++)
+            if (who_term_is(term, "true"))
+                return i;
+    return 0;
+}
+
+static bool ask_flags(void *own, struct run_calls *calls)
+{
+    struct vm_read *v = own;
+    const size_t n = v->kept[VM_FLAGS].len > 0 ? 0 : count_flags(v);
+    char count[40];
+    snprintf(count, sizeof count, "[%zu]", n);
+    const struct args_call part[] = {EMU_ARGS, {"erlang", "abs", 1, count, NULL}};
+    vm_expect(v, VM_FLAGS);
+    run_add(calls, "lists", "foldl", args_of_calls("lists", "sublist", 2, part, 2));
+    return n > 0;
+}
+
+/* Those but setcookie, and whether that is among them. It fails where they are above the ask's
+ * heap. */
 static bool ask_args(void *own, struct run_calls *calls)
 {
     struct vm_read *v = own;
-    const bool asks = !v->asked_args;
-    v->asked_args = true;
+    const bool asks =
+        v->kept[VM_ARGS].len == 0 && (v->args_ms == 0 || v->now_ms >= v->args_ms + ARGS_AGAIN_MS);
+    const struct args_call others[] = {
+        INIT_ARGS,
+        {"ets", "match_spec_compile", 1, "[[{{'$1','_'},[{'=/=','$1',setcookie}],['$_']}]]", NULL}};
+    const struct args_call cookies[] = {
+        {"erlang", "hd", 1, "[[setcookie]]", NULL}, {"erlang", "abs", 1, "[1]", NULL}, INIT_ARGS};
+    if (asks)
+        v->args_ms = v->now_ms;
     vm_expect(v, VM_ARGS);
-    run_add_text(calls, "erlang", "system_info", "[emu_args]");
+    run_add(calls, "lists", "foldl", args_of_calls("ets", "match_spec_run", 2, others, 2));
+    run_add(calls, "lists", "foldl", args_of_calls("lists", "keymember", 3, cookies, 3));
     return asks;
 }
+
+/* ---- the rest */
 
 static bool ask_applications(void *own, struct run_calls *calls)
 {
@@ -144,7 +227,10 @@ static bool ask_queues(void *own, struct run_calls *calls)
 static const struct run_step steps[] = {
     {ask_base, take_values, 0, false},
     {ask_numbers, take_values, 0, false},
-    {ask_args, take_values, 0, false},
+    {ask_words, take_values, 0, false},
+    {ask_ends, take_values, 0, false},
+    {ask_flags, take_values, 0, false},
+    {ask_args, take_values, INIT_MS, false},
     {ask_applications, take_values, 0, false},
     {ask_controllers, take_values, 0, false},
     {ask_queues, take_values, QUEUES_MS, false},

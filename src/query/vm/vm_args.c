@@ -6,9 +6,11 @@
 
 #include "beamtop/base/attr.h"
 #include "query/native/values.h"
+#include "query/who/who_terms.h"
 
 #define CHECKED_MOST 65536 /* bytes of an argument that are searched for a secret */
 #define VALUES_BYTES 800   /* of a flag */
+#define ROWS_MOST 300      /* of each section */
 #define HIDDEN "(hidden)"
 
 static const char *const secrets[] = {"cookie", "passw",  "passphrase", "secret",     "token",
@@ -17,11 +19,11 @@ static const char *const secrets[] = {"cookie", "passw",  "passphrase", "secret"
 struct arguments {
     struct vm_rows *rows;
     struct buf flag, values; /* of the row that is open; flag.len 0: none */
-    bool is_emulators;       /* before the first "--" */
-    bool hides;              /* the values of this flag from here on */
-    bool hides_next;         /* the argument behind a secret's name, whatever it looks like */
-    bool is_hidden;          /* one of the row was */
-    size_t n, most;
+    const char *section;
+    bool hides;      /* the values of this flag from here on */
+    bool hides_next; /* the argument behind a secret's name, whatever it looks like */
+    bool is_hidden;  /* one of the row was */
+    size_t n;
 };
 
 /* ---- secrets */
@@ -68,8 +70,8 @@ static void end_row(struct arguments *a)
     const char *note = a->is_hidden         ? "may be a secret: not shown"
                        : a->values.len == 0 ? "set, without a value"
                                             : NULL;
-    if (a->flag.len > 0 && a->n < a->most)
-        vm_rows_add(a->rows, VM_TEXT(a->is_emulators ? "flags" : "arguments", buf_cstr(&a->flag),
+    if (a->flag.len > 0 && a->n < ROWS_MOST)
+        vm_rows_add(a->rows, VM_TEXT(a->section, buf_cstr(&a->flag),
                                      .value = a->values.len > 0 ? buf_cstr(&a->values) : NULL,
                                      .index = ++a->n, .note = note));
     else if (a->flag.len > 0)
@@ -85,17 +87,17 @@ static void put_hidden(struct arguments *a, struct buf *out)
     a->is_hidden = true;
 }
 
-static void begin_row(struct arguments *a, struct slice term, const struct buf *lower)
+/* sign: how it is typed, before the name. */
+static void begin_row(struct arguments *a, const char *sign, struct slice name,
+                      const struct buf *lower)
 {
     const bool is_secret = names_secret(lower);
     end_row(a);
     if (a->hides_next || (is_secret && !is_plain_name(lower))) {
         put_hidden(a, &a->flag);
     } else {
-        const size_t at = a->flag.len;
-        (void)vm_put_term(&a->flag, term);
-        if (a->is_emulators && a->flag.len > at)
-            a->flag.data[at] = '+'; /* as it is typed; the VM has a '-' there */
+        buf_puts(&a->flag, sign);
+        vm_put_safe(&a->flag, name);
     }
     a->hides = is_secret || a->hides_next;
     a->hides_next = is_secret && !a->hides_next;
@@ -118,41 +120,91 @@ static void add_value(struct arguments *a, struct slice term, const struct buf *
         (void)vm_put_term(&a->values, term);
 }
 
-static void add_argument(struct arguments *a, struct slice term)
+static void open_rows(struct arguments *a, struct vm_rows *rows, const char *section)
 {
-    struct buf lower;
-    buf_init(&lower, 0);
-    put_lower(&lower, term);
-    const bool is_end = lower.len == 2 && memcmp(lower.data, "--", 2) == 0;
-    const bool is_flag = lower.len > 1 && lower.data[0] == '-';
-    if (is_end && !a->hides_next) {
-        end_row(a);
-        a->is_emulators = false;
-    } else if (is_flag) {
-        begin_row(a, term, &lower);
-    } else {
-        add_value(a, term, &lower);
-    }
-    buf_clear(&lower);
+    *a = (struct arguments){.rows = rows, .section = section};
+    buf_init(&a->flag, 0);
+    buf_init(&a->values, 0);
 }
 
-void vm_add_args(struct vm_rows *rows, struct slice args, size_t most)
+static void close_rows(struct arguments *a)
 {
-    struct arguments a = {.rows = rows, .is_emulators = true, .most = most};
+    end_row(a);
+    buf_clear(&a->flag);
+    buf_clear(&a->values);
+}
+
+/* The VM has a '-' where a '+' is typed. */
+static void add_flag(struct arguments *a, struct slice term)
+{
+    struct buf lower, text;
+    buf_init(&lower, 0);
+    buf_init(&text, 0);
+    put_lower(&lower, term);
+    (void)vm_put_term(&text, term);
+    if (lower.len > 1 && lower.data[0] == '-')
+        begin_row(a, "+", (struct slice){(const char *)text.data + 1, text.len - 1}, &lower);
+    else
+        add_value(a, term, &lower);
+    buf_clear(&lower);
+    buf_clear(&text);
+}
+
+void vm_add_flags(struct vm_rows *rows, struct slice flags)
+{
+    struct arguments a;
     struct cursor c;
     struct slice term;
     size_t n;
-    if (!values_enter_list(args, &c, &n)) {
-        vm_rows_add(rows, VM_TEXT("arguments", "all",
-                                  .note = "not read: larger than the 8 MiB that an ask may take"));
+    if (!values_enter_list(flags, &c, &n)) {
+        vm_rows_add(rows, VM_TEXT("flags", "all", .note = "the node did not say them"));
         return;
     }
-    buf_init(&a.flag, 0);
-    buf_init(&a.values, 0);
+    open_rows(&a, rows, "flags");
     for (size_t i = 0; i < n && cursor_raw(&c, &term); i++)
         if (i > 0) /* the program */
-            add_argument(&a, term);
-    end_row(&a);
-    buf_clear(&a.flag);
-    buf_clear(&a.values);
+            add_flag(&a, term);
+    close_rows(&a);
+}
+
+static void add_pair(struct arguments *a, struct slice term)
+{
+    struct slice pair[2], name, value;
+    struct cursor c;
+    struct buf lower;
+    size_t n;
+    if (!values_read_tuple(term, 2, pair, 2) || (name = who_atom_of(pair[0])).len == 0)
+        return;
+    buf_init(&lower, 0);
+    for (size_t i = 0; i < name.len && i < CHECKED_MOST; i++)
+        buf_put_u8(&lower, (uint8_t)tolower((unsigned char)name.s[i]));
+    begin_row(a, "-", name, &lower);
+    if (values_enter_list(pair[1], &c, &n))
+        for (size_t i = 0; i < n && cursor_raw(&c, &value); i++) {
+            buf_reset(&lower);
+            put_lower(&lower, value);
+            add_value(a, value, &lower);
+        }
+    buf_clear(&lower);
+}
+
+void vm_add_args(struct vm_rows *rows, struct slice args, bool has_cookie)
+{
+    struct arguments a;
+    struct cursor c;
+    struct slice term;
+    size_t n;
+    if (has_cookie)
+        vm_rows_add(rows, VM_TEXT("arguments", "-setcookie", .value = HIDDEN,
+                                  .note = "a secret: neither sent to beamtop nor shown"));
+    if (!values_enter_list(args, &c, &n)) {
+        vm_rows_add(rows, VM_TEXT("arguments", "all",
+                                  .note = "not read: init did not answer, or they are above the 8 "
+                                          "MiB of an ask"));
+        return;
+    }
+    open_rows(&a, rows, "arguments");
+    for (size_t i = 0; i < n && cursor_raw(&c, &term); i++)
+        add_pair(&a, term);
+    close_rows(&a);
 }

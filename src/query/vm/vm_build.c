@@ -12,7 +12,6 @@
 #include "vm_internal.h"
 
 #define APPLICATIONS_MOST 500
-#define ARGUMENTS_MOST 300
 #define CONNECTIONS 200
 /* Version 1 has this where there is no limit, less a page. */
 #define NO_LIMIT (INT64_C(1) << 60)
@@ -361,7 +360,8 @@ void vm_build(struct builder *b, void *read, int64_t mono_ns, const struct stepp
     add_versions(&rows, v);
     add_schedulers(&rows, v);
     add_settings(&rows, v);
-    vm_add_args(&rows, vm_kept(v, VM_ARGS), ARGUMENTS_MOST);
+    vm_add_flags(&rows, vm_kept(v, VM_FLAGS));
+    vm_add_args(&rows, vm_kept(v, VM_ARGS), who_term_is(vm_kept(v, VM_HAS_COOKIE), "true"));
     add_applications(&rows, v);
     vm_rows_end(&rows, b, mono_ns);
 }

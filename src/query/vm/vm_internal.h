@@ -45,7 +45,11 @@ enum vm_term {
     VM_OFFSET,
     VM_RUN_QUEUES,
     /* from here on by separate asks */
+    VM_WORDS, /* how many arguments the OS process has */
+    VM_ENDS,  /* which of them are "--" */
+    VM_FLAGS,
     VM_ARGS,
+    VM_HAS_COOKIE,
     VM_POLLS,
     VM_APPLICATIONS,
     VM_CONTROLLERS,
@@ -77,7 +81,8 @@ struct vm_read {
     uint64_t now_ms, applications_ms, files_ms; /* asked; 0: never */
     uint64_t read_ms;                           /* when files were read */
     unsigned looks;                             /* for a dirty I/O scheduler without work */
-    bool asked_args, asked_polls, reads_files;
+    uint64_t args_ms;                           /* asked; 0: never */
+    bool asked_words, asked_ends, asked_polls, reads_files;
 };
 
 void vm_expect(struct vm_read *v, enum vm_term first);

@@ -12,6 +12,9 @@
 enum step {
     BASE,
     COUNTS,
+    WORDS,
+    ENDS,
+    FLAGS,
     ARGS,
     APPLICATIONS,
     CONTROLLERS,
@@ -39,7 +42,9 @@ static void end_vm(void *read)
 
 /* ---- arguments */
 
-static struct buf rows_of_args(const char *args)
+enum of { OF_EMULATOR, OF_INIT };
+
+static struct buf rows_of_args(enum of of, const char *args)
 {
     struct vm_rows rows;
     struct slice term;
@@ -49,7 +54,10 @@ static struct buf rows_of_args(const char *args)
     term.s++;
     term.len--;
     vm_rows_init(&rows);
-    vm_add_args(&rows, term, 300);
+    if (of == OF_EMULATOR)
+        vm_add_flags(&rows, term);
+    else
+        vm_add_args(&rows, term, true);
     vm_rows_end(&rows, out, 0);
     buf_init(&text, 0);
     const uint8_t *bytes = builder_bytes(out, &len);
@@ -59,9 +67,9 @@ static struct buf rows_of_args(const char *args)
     return text;
 }
 
-static void expect_args(const char *args, const char *part)
+static void expect_args(enum of of, const char *args, const char *part)
 {
-    struct buf text = rows_of_args(args);
+    struct buf text = rows_of_args(of, args);
     if (!strstr(buf_cstr(&text), part))
         fail_msg("%s\n  has no %s", buf_cstr(&text), part);
     buf_clear(&text);
@@ -69,57 +77,62 @@ static void expect_args(const char *args, const char *part)
 
 TEST(test_flags_and_arguments)
 {
-    expect_args("[\"beam\",\"-S\",\"2:2\",\"--\",\"-root\",\"/usr\",\"--\",\"-noshell\"]",
+    expect_args(OF_EMULATOR, "[\"beam\",\"-S\",\"2:2\",\"-d\"]",
                 "[{<<\"flags.+S.1\">>,<<\"flags\">>,<<\"+S\">>,<<\"2:2\">>,undefined,undefined,"
-                "undefined,undefined,undefined},{<<\"arguments.-root.2\">>");
-    expect_args("[\"beam\",\"--\",\"-kernel\",\"a\",\"b\"]", "<<\"-kernel\">>,<<\"a b\">>");
-    expect_args("[\"beam\",\"--\",\"-noshell\"]", "<<\"set, without a value\">>");
-    expect_args("[\"beam\",\"--\",\"-eval\",[97,27,10,955,1114112]]", "a\\\\x1b\\\\n");
-    expect_args("undefined", "not read");
-    expect_args("[a,{b},1.5,<<\"-x\">>,[[]]]", "+x");
+                "undefined,undefined,undefined},{<<\"flags.+d.2\">>");
+    expect_args(OF_EMULATOR, "undefined", "the node did not say them");
+    expect_args(OF_EMULATOR, "[a,{b},1.5,<<\"-x\">>,[[]]]", "+x");
+    expect_args(OF_INIT, "[{kernel,[\"a\",\"b\"]}]", "<<\"-kernel\">>,<<\"a b\">>");
+    expect_args(OF_INIT, "[{noshell,[]}]", "<<\"set, without a value\">>");
+    expect_args(OF_INIT, "[{x,[[97,27,10,955,1114112]]}]", "a\\\\x1b\\\\n");
+    expect_args(OF_INIT, "undefined", "not read");
+    expect_args(OF_INIT, "[a,{b},{1,[]},{c,d},{e,[1.5,<<\"v\">>]}]", "<<\"-e\">>");
+    expect_args(OF_INIT, "[]", "<<\"-setcookie\">>,<<\"(hidden)\">>");
 }
 
 /* The word is in no row, however it came. */
 TEST(test_secrets_are_hidden)
 {
-    static const char *const args[] = {
-        "[\"beam\",\"--\",\"-setcookie\",\"hush\"]",
-        "[\"beam\",\"--\",\"-setcookie\",\"n@h\",\"hush\",\"-noshell\"]",
-        "[\"beam\",\"--\",\"-setcookie\",\"-hush\",\"-noshell\"]",
-        "[\"beam\",\"--\",\"-setcookie\",\"--\",\"hush\"]",
-        "[\"beam\",\"--\",\"-setcookie\",<<\"hush\">>]",
-        "[\"beam\",\"--\",\"-SetCookie\",\"hush\"]",
-        "[\"beam\",\"--\",\"--cookie=hush\"]",
-        "[\"beam\",\"--\",\"-env\",\"RELEASE_COOKIE\",\"hush\"]",
-        "[\"beam\",\"--\",\"-env\",\"RELEASE_COOKIE\",\"-hush\"]",
-        "[\"beam\",\"--\",\"-env\",\"RELEASE_COOKIE=hush\"]",
-        "[\"beam\",\"--\",\"-eval\",\"erlang:set_cookie(hush).\"]",
-        "[\"beam\",\"--\",\"-extra\",\"DB_PASSWORD=hush\"]",
-        "[\"beam\",\"--\",\"-ssl_dist_opt\",\"server_password\",\"hush\"]",
-        "[\"beam\",\"-setcookie\",\"hush\"]",
+    static const struct {
+        enum of of;
+        const char *args;
+    } cases[] = {
+        {OF_INIT, "[{setcookie,[\"hush\"]}]"},
+        {OF_INIT, "[{setcookie,[\"n@h\",\"hush\"]},{noshell,[]}]"},
+        {OF_INIT, "[{setcookie,[]},{hush,[]}]"},
+        {OF_INIT, "[{setcookie,[<<\"hush\">>]}]"},
+        {OF_INIT, "[{'SetCookie',[\"hush\"]}]"},
+        {OF_INIT, "[{'-cookie=hush',[]}]"},
+        {OF_INIT, "[{env,[\"RELEASE_COOKIE\",\"hush\"]}]"},
+        {OF_INIT, "[{env,[\"RELEASE_COOKIE\"]},{hush,[]}]"},
+        {OF_INIT, "[{env,[\"RELEASE_COOKIE=hush\"]}]"},
+        {OF_INIT, "[{x,[\"erlang:set_cookie(hush).\"]}]"},
+        {OF_INIT, "[{x,[\"DB_PASSWORD=hush\"]}]"},
+        {OF_INIT, "[{ssl_dist_opt,[\"server_password\",\"hush\"]}]"},
+        {OF_EMULATOR, "[\"beam\",\"-setcookie\",\"hush\"]"},
+        {OF_EMULATOR, "[\"beam\",\"-setcookie\",\"-hush\",\"hush\"]"},
     };
-    for (size_t i = 0; i < ARRAY_LEN(args); i++) {
-        struct buf text = rows_of_args(args[i]);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct buf text = rows_of_args(cases[i].of, cases[i].args);
         if (strstr(buf_cstr(&text), "hush") || !strstr(buf_cstr(&text), "(hidden)"))
-            fail_msg("%s: %s", args[i], buf_cstr(&text));
+            fail_msg("%s: %s", cases[i].args, buf_cstr(&text));
         buf_clear(&text);
     }
-    expect_args("[\"beam\",\"--\",\"-setcookie\",\"hush\",\"-sname\",\"a\"]",
-                "<<\"-sname\">>,<<\"a\">>");
+    expect_args(OF_INIT, "[{cookie,[\"hush\"]},{sname,[\"a\"]}]", "<<\"-sname\">>,<<\"a\">>");
 }
 
 TEST(test_long_arguments_are_cut)
 {
     struct buf args;
     buf_init(&args, 0);
-    buf_puts(&args, "[\"beam\",\"--\",\"-x\",\"");
+    buf_puts(&args, "[{x,[\"");
     for (int i = 0; i < 100000; i++)
         buf_puts(&args, "y");
-    buf_puts(&args, "\"");
+    buf_puts(&args, "\"]}");
     for (int i = 0; i < 2000; i++)
-        buf_printf(&args, ",\"-f%d\"", i);
+        buf_printf(&args, ",{f%d,[]}", i);
     buf_puts(&args, "]");
-    struct buf text = rows_of_args(buf_cstr(&args));
+    struct buf text = rows_of_args(OF_INIT, buf_cstr(&args));
     assert_true(text.len < 60000);
     assert_non_null(strstr(buf_cstr(&text), "yyyy…"));
     assert_non_null(strstr(buf_cstr(&text), "],true}"));
@@ -147,7 +160,8 @@ TEST(test_long_arguments_are_cut)
         }                                                                                          \
     }
 #define ELSE_SAID                                                                                  \
-    {ARGS, {"[\"beam\",\"--\",\"-noshell\"]"}},                                                    \
+    {WORDS, {"5"}}, {ENDS, {"[false,false,false,true,true]"}},                                     \
+        {FLAGS, {"[\"beam\",\"-S\",\"2:2\"]"}}, {ARGS, {"[{noshell,[]}]", "true"}},                \
         {APPLICATIONS, {"[{kernel,\"ERTS\",\"10.2\"},{elixir,\"e\",\"1.17.3\"}]"}},                \
     {                                                                                              \
         CONTROLLERS,                                                                               \
@@ -203,6 +217,9 @@ TEST(test_version_2)
     struct buf asked, text;
     buf_init(&asked, 0);
     text = answer_of(said, ARRAY_LEN(said), &asked);
+    expect_part(&asked, "[5,\"--\"]");
+    expect_part(&asked, "fun lists:sublist/2");
+    expect_part(&asked, "[{{'$1','_'},[{'=/=','$1',setcookie}],['$_']}]");
     expect_part(&asked, "<<\"/sys/fs/cgroup/a.slice/b/memory.max\">>");
     expect_part(&asked, "<<\"/sys/fs/cgroup/a.slice/b/cpu.max\">>");
     expect_part(&text, "<<\"file descriptors\">>,<<\"19\">>,<<\"1,024\">>,19,1024,");
@@ -290,14 +307,14 @@ TEST(test_without_files)
 TEST(test_failures_say_why)
 {
     static const struct stepped_said said[] = {
-        {BASE, {NULL}},        {COUNTS, {NULL}}, {ARGS, {NULL}}, {APPLICATIONS, {NULL}},
-        {CONTROLLERS, {NULL}}, {IDLE, {NULL}},   {IDLE, {NULL}}, {IDLE, {NULL}},
-        {IDLE, {NULL}},        {IDLE, {NULL}}};
+        {BASE, {NULL}},         {COUNTS, {NULL}},      {WORDS, {NULL}}, {ARGS, {NULL}},
+        {APPLICATIONS, {NULL}}, {CONTROLLERS, {NULL}}, {IDLE, {NULL}},  {IDLE, {NULL}},
+        {IDLE, {NULL}},         {IDLE, {NULL}},        {IDLE, {NULL}}};
     struct buf text = answer_of(said, ARRAY_LEN(said), NULL);
     expect_part(&text,
                 "<<\"processes\">>,undefined,undefined,undefined,undefined,undefined,<<\"the "
                 "node did not say it\">>");
-    expect_part(&text, "not read: larger than the 8 MiB");
+    expect_part(&text, "not read: init did not answer");
     expect_part(&text, "the node did not list them");
     buf_clear(&text);
 }
