@@ -89,18 +89,17 @@ static void add_schedulers(struct vm_rows *rows, const struct vm_read *v)
 {
     static const struct {
         const char *item;
-        enum vm_term term, limit;
+        enum vm_term term;
         const char *note;
-    } kinds[] = {{"schedulers online", VM_ONLINE, VM_SCHEDULERS, NULL},
-                 {"dirty CPU schedulers", VM_DIRTY_CPU, VM_TERMS, NULL},
-                 {"dirty I/O schedulers", VM_DIRTY_IO, VM_TERMS, NULL},
-                 {"CPUs", VM_CPUS, VM_TERMS, "that the VM may use"}};
+    } kinds[] = {{"schedulers", VM_SCHEDULERS, "that were started"},
+                 {"schedulers online", VM_ONLINE, NULL},
+                 {"dirty CPU schedulers", VM_DIRTY_CPU, NULL},
+                 {"dirty I/O schedulers", VM_DIRTY_IO, NULL},
+                 {"CPUs", VM_CPUS, "that the VM may use"}};
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        int64_t n = -1, limit = -1;
+        int64_t n;
         const bool known = vm_keep_number(v, kinds[i].term, &n) && n >= 0;
-        if (kinds[i].limit != VM_TERMS && !vm_keep_number(v, kinds[i].limit, &limit))
-            limit = -1;
-        vm_rows_add(rows, VM_NUMBER("emulator", kinds[i].item, known ? n : -1, limit,
+        vm_rows_add(rows, VM_NUMBER("emulator", kinds[i].item, known ? n : -1, -1,
                                     .note = known ? kinds[i].note : "the node did not say it"));
     }
 }
@@ -261,10 +260,11 @@ static void add_os_process(struct vm_rows *rows, const struct vm_read *v)
         buf_puts(&adjust, " of it by oom_score_adj");
     else
         buf_reset(&adjust);
-    vm_rows_add(rows, VM_NUMBER("os", "OOM score", n, n >= 0 ? 1000 : -1,
-                                .note = n < 0            ? vm_why_no_files(v)
-                                        : adjust.len > 0 ? buf_cstr(&adjust)
-                                                         : "the highest is killed first"));
+    vm_rows_add(rows,
+                VM_NUMBER("os", "OOM score", n, -1,
+                          .note = n < 0            ? vm_why_no_files(v)
+                                  : adjust.len > 0 ? buf_cstr(&adjust)
+                                                   : "0 to 1,000; the highest is killed first"));
     buf_clear(&adjust);
 }
 

@@ -229,7 +229,7 @@ TEST(test_version_2)
     expect_part(&text, "<<\"CPU quota\">>,<<\"0.50 CPUs\">>");
     expect_part(&text, "<<\"CPU throttled\">>,<<\"25\">>,<<\"100\">>,25,100,");
     expect_part(&text, "<<\"threads\">>,<<\"21\">>");
-    expect_part(&text, "<<\"OOM score\">>,<<\"667\">>,<<\"1,000\">>");
+    expect_part(&text, "<<\"OOM score\">>,<<\"667\">>,undefined");
     expect_part(&text, "<<\"Elixir\">>,<<\"1.17.3\">>");
     expect_part(&text, "<<\"flavour\">>,<<\"JIT\">>");
     expect_part(&text, "<<\"full sweep after\">>,<<\"10\">>,undefined,undefined,undefined,"
