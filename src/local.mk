@@ -122,6 +122,7 @@ noinst_LIBRARIES += src/libtrace.a
 src_libtrace_a_SOURCES =
 include src/trace/assist/local.mk
 include src/trace/calls/local.mk
+include src/trace/events/local.mk
 include src/trace/spans/local.mk
 include src/trace/language/local.mk
 include src/trace/log/local.mk

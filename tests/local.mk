@@ -255,6 +255,7 @@ LONG_TESTS = tests/live/test_spans.sh tests/live/test_sample.sh tests/live/test_
 LIVE_TESTS = $(LIVE_LINK) $(LIVE_BINARIES) tests/live/test_calls.sh tests/live/test_closed.sh \
 	tests/live/test_completion.sh tests/live/test_cpus.sh tests/live/test_demo.sh tests/live/test_examples.sh \
 	tests/live/test_findings.sh tests/live/test_gateway.sh tests/live/test_healthy.sh tests/live/test_heaps.sh tests/live/test_holders.sh \
+	tests/live/test_events.sh \
 	tests/live/test_late.sh tests/live/test_modules.sh tests/live/test_names.sh tests/live/test_output.sh tests/live/test_ports.sh \
 	tests/live/test_large.sh \
 	tests/live/test_perf_map.sh tests/live/test_preflights.sh tests/live/test_queries.sh tests/live/test_report.sh \

@@ -216,11 +216,14 @@ static void split_monitor(struct armed_row *row, struct slice all)
     row->text = (struct slice){events, (size_t)(end - events)};
 }
 
+/* The receiver of one of a session is the session. */
 static void decode_monitor(struct decoder *d, struct armed_row *row)
 {
     struct slice all;
-    if (decode_binary(d, &all))
-        split_monitor(row, all);
+    if (!decode_binary(d, &all))
+        return;
+    split_monitor(row, all);
+    row->beamtop = armed_is_beamtop(row->tracer) || slice_is(row->tracer, "beamtop_events");
 }
 
 static void decode_connection(struct decoder *d, struct armed_row *row)

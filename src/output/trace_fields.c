@@ -129,6 +129,7 @@ static const struct field check[] = {
     FIELD("sessions", COUNT, sessions, "trace sessions of beamtop"),
     FIELD("control_word", COUNT, control_word, "the VM's trace control word"),
     FIELD("system_tracer", BOOL, system_tracer, "whether a system tracer of beamtop is left"),
+    FIELD("system_monitor", BOOL, system_monitor, "whether a system monitor of beamtop is left"),
 };
 FIELD_LIST(trace_check_fields, "verification", check);
 #undef ROW

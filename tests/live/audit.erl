@@ -22,6 +22,8 @@ left(Baseline) ->
     [X || {_, L} = X <- [{points, Points}, {messages, Messages}, {flags, Flags}, {processes, Others},
                          {sessions, Sessions}, {word, erlang:system_info(trace_control_word)},
                          {name, whereis(beamtop_calls)}, {trace_name, whereis(beamtop_trace)},
+                         {events_name, whereis(beamtop_events)},
+                         {system_monitor, erlang:system_monitor()},
                          {system_tracer, case seq_trace:get_system_tracer() of false -> []; T -> T end}],
           L =/= [], L =/= 0, L =/= undefined].
 

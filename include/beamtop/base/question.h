@@ -132,6 +132,7 @@ struct question_row {
     X(TRACE, trace, void, .pace = PACE_ASKED, .holder = true)                                      \
     X(CALLS, calls, void, .pace = PACE_ASKED, .holder = true)                                      \
     X(SPANS, spans, void, .pace = PACE_ASKED, .holder = true)                                      \
+    X(EVENTS, events, void, .pace = PACE_ASKED, .holder = true)                                    \
     X(STACKS, stacks, void, .pace = PACE_ASKED, .holder = true,                                    \
       .log = "looked at the stacks of the busiest processes, many times a second")                 \
     X(WHO, who, void, .pace = PACE_ASKED)                                                          \

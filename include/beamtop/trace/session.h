@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A session on a node: a trace (trace/trace.h), a count of calls (trace/calls.h) or a capture of
- * causal spans (trace/spans.h). Each runs the same way: prepare, estimate, confirm or refuse, set,
- * run, end, verify that nothing is left. All I/O goes through a port, so tests can simulate the
- * node. Time is the port's. */
+ * A session on a node: a trace (trace/trace.h), a count of calls (trace/calls.h), a capture of
+ * causal spans (trace/spans.h) or a watch for system events (trace/events.h). Each runs the same
+ * way: prepare, estimate, confirm or refuse, set, run, end, verify that nothing is left. All I/O
+ * goes through a port, so tests can simulate the node. Time is the port's. */
 #ifndef BEAMTOP_TRACE_SESSION_H
 #define BEAMTOP_TRACE_SESSION_H
 
@@ -19,6 +19,7 @@ struct session;
 struct trace_event;  /* beamtop/trace/log.h */
 struct off_cpu;      /* beamtop/trace/log.h */
 struct calls_window; /* beamtop/trace/calls_state.h */
+struct system_event; /* beamtop/trace/events_run.h */
 
 /* The way to the node. A session uses it until its connection is lost or it is freed. */
 struct session_port {
@@ -58,6 +59,8 @@ struct session_handlers {
     void (*on_follow)(void *arg, int64_t mono_ns, bool on);
     /* Of counted calls: a window is complete; borrowed for the call. */
     void (*on_window)(void *arg, const struct calls_window *window);
+    /* Of system events: one has come; borrowed for the call. */
+    void (*on_system_event)(void *arg, const struct system_event *event);
 };
 
 /* Frees. Stops first what is set; the node cleans up by itself. NULL is fine. */
@@ -66,7 +69,7 @@ const struct session_status *session_status(const struct session *s);
 const struct session_port *session_port(const struct session *s);
 bool session_runs(const struct session *s); /* not NULL, and not at its end */
 /* It runs, and another session of ours cannot stand beside it: one that speaks to the process of
-   QUESTION_TRACE, QUESTION_CALLS or QUESTION_SPANS there. */
+   QUESTION_TRACE, QUESTION_CALLS, QUESTION_SPANS or QUESTION_EVENTS there. */
 bool session_excludes(const struct session *s, enum question other);
 /* ERR_REFUSED: what it would cost the node, by its estimate. */
 void session_refuse_cost(struct error *err, const struct session *s);

@@ -35,9 +35,10 @@ struct session_check {
     uint64_t after_us; /* since the end */
     uint64_t breakpoints, flags, processes, sessions;
     uint64_t control_word;
-    bool system_tracer; /* of a beamtop, not there before */
-    uint64_t tokens;    /* processes with a sequential trace token, of anyone: not judged */
-    char text[240];     /* why it is not done or not clean; or "" */
+    bool system_tracer;  /* of a beamtop, not there before */
+    bool system_monitor; /* the same */
+    uint64_t tokens;     /* processes with a sequential trace token, of anyone: not judged */
+    char text[240];      /* why it is not done or not clean; or "" */
 };
 
 struct session_status {

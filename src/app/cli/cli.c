@@ -213,6 +213,7 @@ static void set_defaults(struct cli_options *o)
         .top = 50,
         .hz = SAMPLER_HZ,
         .stack_events = 2000,
+        .event_cap = 10000,
         .stack_rate = 5000,
     };
     trace_request_init(&o->request);

@@ -12,6 +12,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/error.h"
 #include "beamtop/base/slice.h"
+#include "beamtop/trace/events_run.h"
 #include "beamtop/trace/request.h"
 #include "exit_code.h"
 
@@ -96,6 +97,9 @@ struct cli_options {
     int64_t keys;      /* of it; 0: none */
     bool mnesia;
     const char *what; /* a kind of terms; NULL: all */
+    int64_t event_limits[SYSTEM_EVENTS]; /* system events: of ports 1 */
+    bool event_left[SYSTEM_EVENTS];      /* not to be watched for */
+    int64_t event_cap;
     bool running, yes;
     bool remote, names, skid, only_erlang, lines, callers, check, stacks, all, wait;
     bool help, version;

@@ -32,6 +32,7 @@ enum {
     FOR_TERMS = 1 << 24,    /* kinds of terms */
     FOR_TABLE = 1 << 23,    /* an answer that is one table */
     FOR_ETS = 1 << 24,      /* one ETS table */
+    FOR_EVENTS = 1 << 24,   /* system events */
     FOR_CSV = 1 << 22,      /* no command names it: those that have the format take it */
 };
 

@@ -20,6 +20,7 @@ int command_nodes(const struct cli_options *o, const struct app_env *env);
 int command_capture(const struct cli_options *o, const struct app_env *env);
 int command_explain(const struct cli_options *o, const struct app_env *env);
 int command_calls(const struct cli_options *o, const struct app_env *env);
+int command_events(const struct cli_options *o, const struct app_env *env);
 int command_trace(const struct cli_options *o, const struct app_env *env);
 int command_replay(const struct cli_options *o, const struct app_env *env);
 int command_record(const struct cli_options *o, const struct app_env *env);

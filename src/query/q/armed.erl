@@ -168,8 +168,11 @@ end,
     Points = lists:append([Of(Breakpoints, [Space]) || Space <- Spaces]),
     Flagged = lists:append([Of(Flags, [Space, Pids]) || Space <- Spaces]),
     Profile = try erlang:system_profile() catch error:_ -> undefined end,
+    %% The system events of sessions (OTP 28), beside the one system monitor of the node.
     Monitor = [<<"system_monitor ", (Tracer(Who))/binary, " ", (Print(What, 200))/binary>>
                || {Who, What} <- [erlang:system_monitor()]]
+        ++ [<<"trace:system ", Name/binary, " ", (Print(What, 200))/binary>>
+            || Otp >= 28, {Space, Name} <- Open, [_ | _] = What <- [AskOne(Space, system, all)]]
         ++ [<<"system_profile ", (Tracer(Who))/binary, " ", (Print(What, 200))/binary>>
             || {Who, What} <- [Profile]],
     %% What seq_trace:get_system_tracer/0 says, whose module need not be loaded.
@@ -180,13 +183,15 @@ end,
     %% A process of ours that stands while a trace does is the tracer of something.
     Tracers = lists:usort([T || T <- [System | [F || {_, _, _, F} <- Flagged]], is_pid(T)]),
     {armed, erlang:monotonic_time(nanosecond), Word,
-     [{Name, lists:member(Name, [<<"beamtop">>, <<"beamtop_calls">>])} || {_, Name} <- Open],
+     [{Name, lists:member(Name, [<<"beamtop">>, <<"beamtop_calls">>, <<"beamtop_events">>])}
+      || {_, Name} <- Open],
      {length(Points), [{S, M, F, A, Items(Info, Tracer, Print)}
                        || {S, M, F, A, Info} <- lists:sublist(Points, Most)]},
      {length(Flagged), [{S, Who, Labelled(Who), F, Tracer(T)}
                         || {S, Who, F, T} <- lists:sublist(Flagged, Most)]},
      Monitor,
-     length([T || T <- Tracers, lists:member(T, Mine)]),
+     length([T || T <- [whereis(beamtop_events) || Only =:= <<"beamtop_events">>] ++ Tracers,
+                  lists:member(T, Mine)]),
      Tracer(System),
      Tokens(Pids),
      %% Other beamtops that are connected, with how many processes each has, and its port.

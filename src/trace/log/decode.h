@@ -109,8 +109,9 @@ bool preflight_refuses(const struct preflight *p, bool shared, struct error *err
 struct armed {
     uint64_t control_word;
     uint64_t breakpoints, flags, sessions, processes;
-    bool system_tracer; /* one that a beamtop has set */
-    uint64_t tokens;    /* processes that have one, of anyone */
+    bool system_tracer;  /* one that a beamtop has set */
+    bool system_monitor; /* the same */
+    uint64_t tokens;     /* processes that have one, of anyone */
 };
 int armed_decode(struct armed *out, const uint8_t *term, size_t len, struct error *err);
 

@@ -313,6 +313,25 @@ static bool read_entries(struct cursor *c, size_t arity, const struct our_sessio
     return cursor_list_end(c, &list);
 }
 
+/* [Text], of which "system_monitor <0.5.0> NAME [Option]" may be a beamtop's. */
+static bool read_monitors(struct cursor *c, struct armed *out)
+{
+    static const char monitor[] = "system_monitor ";
+    const size_t skipped = sizeof monitor - 1;
+    struct cursor_list list;
+    struct slice text;
+    if (!answer_list(c, &list, SIZE_MAX))
+        return false;
+    for (size_t i = 0; i < list.count; i++) {
+        if (!cursor_binary(c, &text))
+            return false;
+        if (text.len > skipped && memcmp(text.s, monitor, skipped) == 0)
+            out->system_monitor |=
+                armed_is_beamtop((struct slice){text.s + skipped, text.len - skipped});
+    }
+    return cursor_list_end(c, &list);
+}
+
 int armed_decode(struct armed *out, const uint8_t *term, size_t len, struct error *err)
 {
     *out = (struct armed){0};
@@ -325,7 +344,7 @@ int armed_decode(struct armed *out, const uint8_t *term, size_t len, struct erro
     bool ok = cursor_tuple(&c, &arity) && arity >= 10 && cursor_atom_is(&c, "armed") &&
               cursor_int64(&c, &mono) && cursor_uint64(&c, &out->control_word) &&
               read_sessions(&c, &ours) && read_entries(&c, 5, &ours, &out->breakpoints) &&
-              read_entries(&c, 5, &ours, &out->flags) && cursor_skip(&c) &&
+              read_entries(&c, 5, &ours, &out->flags) && read_monitors(&c, out) &&
               cursor_uint64(&c, &out->processes) && cursor_binary(&c, &tracer) &&
               cursor_uint64(&c, &out->tokens);
     for (size_t i = 10; ok && i < arity; i++)

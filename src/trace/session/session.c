@@ -78,9 +78,11 @@ bool session_runs(const struct session *s)
 }
 
 /* Traces and captures of spans set the same flags; only calls can be counted in a trace session of
- * their own. */
+ * their own. System events are none of tracing. */
 bool session_excludes(const struct session *s, enum question other)
 {
+    if (session_runs(s) && (s->kind->question == QUESTION_EVENTS || other == QUESTION_EVENTS))
+        return s->kind->question == other;
     return session_runs(s) && (session_port_is_shared(&s->port) || s->kind->question == other ||
                                (s->kind->question != QUESTION_CALLS && other != QUESTION_CALLS));
 }
@@ -220,9 +222,10 @@ static void judge_armed(struct session *s, const struct armed *now)
     check->processes = count_above(now->processes, s->baseline.processes);
     check->control_word = s->kind->control_word ? now->control_word : 0;
     check->system_tracer = now->system_tracer && !s->baseline.system_tracer;
+    check->system_monitor = now->system_monitor && !s->baseline.system_monitor;
     check->tokens = now->tokens;
     check->clean = check->breakpoints == 0 && check->flags == 0 && check->sessions == 0 &&
-                   check->processes == 0 && !check->system_tracer &&
+                   check->processes == 0 && !check->system_tracer && !check->system_monitor &&
                    (check->control_word == 0 || check->control_word == s->baseline.control_word);
     check->text[0] = '\0';
     if (check->clean)
@@ -231,10 +234,11 @@ static void judge_armed(struct session *s, const struct armed *now)
         snprintf(word, sizeof word, ", control word %llu", (unsigned long long)check->control_word);
     snprintf(check->text, sizeof check->text,
              "left on the node: %llu breakpoints, %llu trace flags, %llu sessions, %llu processes "
-             "of beamtop%s%s",
+             "of beamtop%s%s%s",
              (unsigned long long)check->breakpoints, (unsigned long long)check->flags,
              (unsigned long long)check->sessions, (unsigned long long)check->processes, word,
-             check->system_tracer ? ", the system tracer" : "");
+             check->system_tracer ? ", the system tracer" : "",
+             check->system_monitor ? ", the system monitor" : "");
 }
 
 static void not_verified(struct session *s, const struct error *err)

@@ -1,0 +1,105 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
+%% The load of test_events.sh: what a node's system events are about. Files in the directory are how
+%% the script asks; each is deleted when it is done:
+%%   gc      events_gc has a large heap, whose collections take long
+%%   busy    events_busy keeps its scheduler for long
+%%   queue   events_queue has 100 messages, and reads them
+%%   port    three processes send to a port whose other end does not read
+%%   flood   two processes collect large heaps as fast as they can; calm: they end
+%%   take    events_owner has the node's system monitor; give: it has ended
+%%   look    `monitor` is written: what erlang:system_monitor/0 says
+%%   audit   `left` is written, by audit.erl
+-module(events_load).
+
+-export([start/2, collect/1, compare/0, read/0, send/2, flood/0, own/1]).
+
+start(Dir, _Code) ->
+    register(?MODULE, spawn(fun() -> begin_load(Dir) end)),
+    ok.
+
+begin_load(Dir) ->
+    Options = [binary, {active, false}, {ip, {127, 0, 0, 1}}],
+    {ok, Listener} = gen_tcp:listen(0, Options),
+    {ok, Port} = inet:port(Listener),
+    {ok, Client} = gen_tcp:connect({127, 0, 0, 1}, Port, [binary, {active, false}]),
+    {ok, Server} = gen_tcp:accept(Listener),
+    put(sockets, [Listener, Server]),
+    Baseline = processes(),
+    ok = file:write_file(filename:join(Dir, "pid"), pid_to_list(self())),
+    loop(Dir, Baseline, Client).
+
+loop(Dir, Baseline, Client) ->
+    Orders = [{"gc", fun() -> run(events_gc, collect, [3000000]) end},
+              {"busy", fun() -> run(events_busy, compare, []) end},
+              {"queue", fun() ->
+                  Pid = run(events_queue, read, []),
+                  [Pid ! N || N <- lists:seq(1, 100)],
+                  Pid ! go
+               end},
+              {"port", fun() -> [run(Name, send, [Client, 200])
+                                 || Name <- [events_one, events_two, events_three]] end},
+              {"flood", fun() ->
+                  put(flood, [spawn_opt(?MODULE, flood, [], [{min_heap_size, 300000}])
+                              || _ <- [1, 2]])
+               end},
+              {"calm", fun() -> [exit(P, kill) || P <- erase(flood)] end},
+              {"take", fun() ->
+                  Pid = run(events_owner, own, [self()]),
+                  receive {Pid, owns} -> ok end
+               end},
+              {"give", fun() ->
+                  Pid = whereis(events_owner),
+                  Gone = monitor(process, Pid),
+                  exit(Pid, kill),
+                  receive {'DOWN', Gone, _, _, _} -> ok end
+               end},
+              {"look", fun() -> write(Dir, "monitor", erlang:system_monitor()) end},
+              {"audit", fun() -> audit:write(Dir, Baseline) end}],
+    [begin Do(), ok = file:delete(File) end
+     || {Name, Do} <- Orders, File <- [filename:join(Dir, Name)], filelib:is_file(File)],
+    receive after 30 -> ok end,
+    loop(Dir, Baseline, Client).
+
+write(Dir, Name, Term) ->
+    File = filename:join(Dir, Name),
+    ok = file:write_file(File ++ ".new", io_lib:format("~0p~n", [Term])),
+    ok = file:rename(File ++ ".new", File).
+
+run(Name, Function, Arguments) ->
+    Pid = spawn(?MODULE, Function, Arguments),
+    catch register(Name, Pid),
+    Pid.
+
+collect(N) ->
+    List = lists:seq(1, N),
+    erlang:garbage_collect(),
+    receive stop -> List after 60000 -> length(List) end.
+
+%% Two equal terms that are not the same: compared in one go.
+compare() ->
+    _ = deep(24) =:= deep(24),
+    receive after 60000 -> ok end.
+
+deep(0) -> [];
+deep(N) -> D = deep(N - 1), [D | D].
+
+read() ->
+    receive go -> ok end,
+    read_all().
+
+read_all() ->
+    receive N when is_integer(N) -> read_all() after 60000 -> ok end.
+
+send(_, 0) -> ok;
+send(Port, N) ->
+    _ = gen_tcp:send(Port, binary:copy(<<0>>, 65536)),
+    send(Port, N - 1).
+
+flood() ->
+    erlang:garbage_collect(),
+    flood().
+
+own(Who) ->
+    undefined = erlang:system_monitor(self(), [{long_gc, 4711}, busy_port]),
+    Who ! {self(), owns},
+    receive after infinity -> ok end.

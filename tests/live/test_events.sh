@@ -1,0 +1,139 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# System events of real nodes: each kind is seen, too many of one are cut off, another tool's system
+# monitor stays, and nothing is left after any end. The load is events_load.erl.
+# shellcheck disable=SC1091,SC2034,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+
+load=events_load
+. "$(dirname "$0")/releases.sh"
+
+# watch ARGUMENT…: $work/out has what came; exec, so that $! is the program.
+watch() {
+    exec "$beamtop" events "$node" --timeout 60 --cookie-file "$work/cookie" --format json "$@" \
+        >"$work/out" 2>"$work/err" </dev/null
+}
+
+is_set() {
+    order audit || return 1
+    grep -q '{system_monitor,{<\|{sessions,1}' "$dir/left"
+}
+
+# start_watch ARGUMENT…: events are watched for, the program is $armed.
+start_watch() {
+    : >"$work/out"
+    until_armed "$work/err" is_set watch "$@"
+}
+
+end_watch() {
+    kill -INT "$armed"
+    wait "$armed"
+    ends_with 0 $? && is_clean
+}
+
+# came EVENT NAME FILTER: such an event is in the output.
+came() {
+    jq -s -e --arg event "$1" --arg name "$2" \
+        "any(.[]; .event == \$event and .name == \$name and ($3))" "$work/out" >/dev/null 2>&1
+}
+
+will_come() { wait_until 60 came "$@" || { echo "no $1:"; tail -5 "$work/out"; return 1; }; }
+
+each_kind_is_seen() {
+    start_watch --long-gc 1 --long-schedule 10 --large-heap 262144 --queue 50 --time 10m || return 1
+    for name in gc busy port queue; do order $name || return 1; done
+    will_come large_heap events_gc '.words > 262144' || return 1
+    will_come long_gc events_gc '.ms >= 1 and .words > 0' || return 1
+    will_come long_schedule events_busy '.ms >= 10 and (.in | startswith("events_load:"))' || return 1
+    will_come busy_port events_two '(.port | startswith("#Port<")) and .peer == "tcp_inet"' || return 1
+    [ "$otp" -lt 27 ] || will_come long_message_queue events_queue '.state == "long"' || return 1
+    end_watch && holds '.[-1] | .ended == "stopped" and .verification.clean and .missed == 0'
+}
+
+groups_are_added_up() {
+    start_watch --large-heap 262144 --no-long-gc --no-long-schedule --by process --time 10m || return 1
+    order gc || return 1
+    sleep 2
+    end_watch && holds 'any(.[]; .key == "events_gc" and .large_heap > 3 and .long_gc == 0
+        and .max_words > 1000000)'
+}
+
+# Some ten thousand a second; without it the others go on.
+was_cut_off() {
+    jq -s -e 'any(.[]; .event == "large_heap" and .state == "off" and .limit == 524288)' \
+        "$work/out" >/dev/null 2>&1
+}
+is_tried_again() {
+    jq -s -e 'any(.[]; .event == "large_heap" and .state == "on" and .limit == 524288)' \
+        "$work/out" >/dev/null 2>&1
+}
+a_flood_is_cut_off() {
+    start_watch --long-schedule 10 --large-heap 262144 --time 10m || return 1
+    order flood || return 1
+    wait_until 60 was_cut_off || { tail -5 "$work/out"; return 1; }
+    order busy && will_come long_schedule events_busy true || return 1
+    wait_until 120 is_tried_again || { tail -5 "$work/out"; return 1; }
+    order calm && end_watch || return 1
+    holds '.[-1] | .missed > 0 and .seen - .missed < 10000'
+}
+
+# Its own system monitor is as it was.
+its_own_stays() {
+    order look || return 1
+    grep -q '{long_gc,4711}' "$dir/monitor" || { cat "$dir/monitor"; return 1; }
+}
+another_is_refused() {
+    order take || return 1
+    ( watch --time 1s )
+    ends_with 5 $? && told 'events_owner.*long_gc,4711' && its_own_stays && order give && is_clean
+}
+another_stays() {
+    order take || return 1
+    ( watch --time 1s )
+    ends_with 0 $? && its_own_stays && order give && is_clean
+}
+
+both_are_shown_as_active() {
+    order take || return 1
+    [ "$otp" -lt 28 ] || { start_watch --time 10m --no-queue || return 1; }
+    "$beamtop" armed "$node" --timeout 60 --cookie-file "$work/cookie" --format json \
+        >"$work/armed" 2>&1 || { cat "$work/armed"; return 1; }
+    jq -s -e 'any(.[].rows[]; .what == "monitor" and (.text | test("long_gc,4711")) and .beamtop == false)' \
+        "$work/armed" >/dev/null || { cat "$work/armed"; return 1; }
+    order give || return 1
+    [ "$otp" -ge 28 ] || return 0
+    end_watch || return 1
+    jq -s -e 'any(.[].rows[]; .what == "monitor" and .where == "trace:system" and .beamtop
+        and (.text | test("large_heap,8000000")))' "$work/armed" >/dev/null ||
+        { cat "$work/armed"; return 1; }
+}
+
+# What was set is off; processes may stay with a connection.
+is_off() {
+    order audit && ! grep -q 'system_monitor\|sessions\|events_name' "$dir/left"
+}
+ends_of_all_kinds() {
+    for signal in KILL TERM KILL STOP; do
+        : >"$work/out"
+        ( watch --long-gc 1 --time 10m ) &
+        armed=$!
+        case $signal in
+            KILL) sleep "0.$(($(date +%N | cut -c1-1) + 0))" ;;
+            *) wait_until 60 is_set || return 1 ;;
+        esac
+        kill -"$signal" "$armed"
+        [ "$signal" != STOP ] || {
+            wait_until 60 is_off || { cat "$dir/left"; kill -KILL "$armed"; return 1; }
+            kill -KILL "$armed"
+        }
+        wait "$armed" 2>/dev/null
+        is_clean || return 1
+    done
+}
+
+before 28 another_is_refused
+since 28 another_stays
+differ each_kind_is_seen groups_are_added_up a_flood_is_cut_off another_is_refused another_stays
+differ both_are_shown_as_active ends_of_all_kinds
+run_on_releases
