@@ -66,8 +66,10 @@ write(Dir, Name, Term) ->
     ok = file:rename(File ++ ".new", File).
 
 run(Name, Function, Arguments) ->
+    Before = whereis(Name),
+    Before =:= undefined orelse begin unregister(Name), exit(Before, kill) end,
     Pid = spawn(?MODULE, Function, Arguments),
-    catch register(Name, Pid),
+    true = register(Name, Pid),
     Pid.
 
 collect(N) ->
@@ -77,7 +79,7 @@ collect(N) ->
 
 %% Two equal terms that are not the same: compared in one go.
 compare() ->
-    _ = deep(24) =:= deep(24),
+    true = deep(24) =:= deep(24),
     receive after 60000 -> ok end.
 
 deep(0) -> [];

@@ -23,6 +23,7 @@ is_set() {
 # start_watch ARGUMENT…: events are watched for, the program is $armed.
 start_watch() {
     : >"$work/out"
+    [ -z "${armed:-}" ] || kill -KILL "$armed" 2>/dev/null
     until_armed "$work/err" is_set watch "$@"
 }
 
@@ -38,14 +39,16 @@ came() {
         "any(.[]; .event == \$event and .name == \$name and ($3))" "$work/out" >/dev/null 2>&1
 }
 
-will_come() { wait_until 60 came "$@" || { echo "no $1:"; tail -5 "$work/out"; return 1; }; }
+will_come() {
+    wait_until 30 came "$@" || { echo "no $1 of $2:"; grep "$1" "$work/out" | tail -5; return 1; }
+}
 
 each_kind_is_seen() {
     start_watch --long-gc 1 --long-schedule 10 --large-heap 262144 --queue 50 --time 10m || return 1
     for name in gc busy port queue; do order $name || return 1; done
     will_come large_heap events_gc '.words > 262144' || return 1
     will_come long_gc events_gc '.ms >= 1 and .words > 0' || return 1
-    will_come long_schedule events_busy '.ms >= 10 and (.in | startswith("events_load:"))' || return 1
+    will_come long_schedule events_busy '.ms >= 10 and (.out | startswith("events_load:"))' || return 1
     will_come busy_port events_two '(.port | startswith("#Port<")) and .peer == "tcp_inet"' || return 1
     [ "$otp" -lt 27 ] || will_come long_message_queue events_queue '.state == "long"' || return 1
     end_watch && holds '.[-1] | .ended == "stopped" and .verification.clean and .missed == 0'
@@ -71,9 +74,9 @@ is_tried_again() {
 a_flood_is_cut_off() {
     start_watch --long-schedule 10 --large-heap 262144 --time 10m || return 1
     order flood || return 1
-    wait_until 60 was_cut_off || { tail -5 "$work/out"; return 1; }
+    wait_until 20 was_cut_off || { tail -5 "$work/out"; return 1; }
     order busy && will_come long_schedule events_busy true || return 1
-    wait_until 120 is_tried_again || { tail -5 "$work/out"; return 1; }
+    wait_until 20 is_tried_again || { tail -5 "$work/out"; return 1; }
     order calm && end_watch || return 1
     holds '.[-1] | .missed > 0 and .seen - .missed < 10000'
 }

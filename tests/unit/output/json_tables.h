@@ -10,6 +10,7 @@
 #include "beamtop/trace/spans_rows.h"
 #include "output/object_fields.h"
 #include "beamtop/trace/calls_fields.h"
+#include "beamtop/trace/events_run.h"
 
 static const char *type_word(enum field_form form, enum column_type type)
 {
@@ -79,6 +80,8 @@ static void put_json_tables(struct buf *markdown)
     put_list(markdown, "`functions` of `calls`", &calls_function_fields);
     put_list(markdown, "`modules` of `calls`", &calls_module_fields);
     put_list(markdown, "`applications` of `calls`", &calls_application_fields);
+    put_list(markdown, "An event of `events`", &system_event_fields);
+    put_list(markdown, "A group of `events --by`", &system_event_group_fields);
     put_list(markdown, "A run of `sample`", &samples_run_fields);
     put_list(markdown, "`classes` of `sample`", &samples_class_fields);
     put_list(markdown, "`codes` of `sample`", &samples_code_fields);
