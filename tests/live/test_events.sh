@@ -17,7 +17,11 @@ watch() {
 
 is_set() {
     order audit || return 1
-    grep -q '{system_monitor,{<\|{sessions,1}' "$dir/left"
+    if [ "$otp" -ge 28 ]; then
+        grep -q '{sessions,1}' "$dir/left"
+    else
+        grep -q '{system_monitor,{<' "$dir/left"
+    fi
 }
 
 # start_watch ARGUMENT…: events are watched for, the program is $armed.

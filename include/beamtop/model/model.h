@@ -133,6 +133,10 @@ const struct samples_log *model_samples(const struct model *m);
 struct spans_run;
 void model_set_spans(struct model *m, const struct spans_run *run);
 const struct spans_run *model_spans(const struct model *m);
+/* System events that are shown, or were last (trace/events_run.h); borrowed likewise. */
+struct events_run;
+void model_set_events(struct model *m, const struct events_run *run);
+const struct events_run *model_events(const struct model *m);
 /* Findings of the last minutes (model/finding.h); borrowed likewise. */
 struct findings_shown;
 void model_set_findings(struct model *m, const struct findings_shown *findings);

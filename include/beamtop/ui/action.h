@@ -47,6 +47,8 @@ enum action {
     ACTION_SAMPLE, ACTION_SAMPLE_STOP, ACTION_WHERE,
     /* causal spans */
     ACTION_SPANS, ACTION_SPANS_STOP, ACTION_RAW_WAITS,
+    /* system events */
+    ACTION_EVENTS, ACTION_EVENTS_STOP,
     /* recording */
     ACTION_RECORD, ACTION_RECORD_STOP, ACTION_RECORD_MARK,
     /* captures */
@@ -104,6 +106,7 @@ enum action_owner {
     OWNER_CALLS,   /* app/tui/tui_calls.c */
     OWNER_SAMPLE,  /* app/tui/tui_sample.c */
     OWNER_SPANS,   /* app/tui/tui_spans.c */
+    OWNER_EVENTS,  /* app/tui/tui_events.c */
     OWNER_RECORD,  /* app/tui/tui_record.c */
     ACTION_OWNERS,
 };

@@ -11,6 +11,7 @@ extern const struct tui_owner tui_trace_owner;
 extern const struct tui_owner tui_calls_owner;
 extern const struct tui_owner tui_sample_owner;
 extern const struct tui_owner tui_spans_owner;
+extern const struct tui_owner tui_events_owner;
 extern const struct tui_owner tui_record_owner;
 extern const struct tui_owner tui_sessions_owner;
 extern const struct tui_owner tui_names_owner;

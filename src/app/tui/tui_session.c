@@ -210,6 +210,7 @@ static void forget_sessions(void *own)
     model_set_trace(s->tui->model, NULL);
     model_set_calls(s->tui->model, NULL);
     model_set_spans(s->tui->model, NULL);
+    model_set_events(s->tui->model, NULL);
     for (; s; s = s->other) {
         session_free(s->session);
         s->session = NULL;

@@ -21,6 +21,10 @@ AskOne = fun(Space, Thing, Item) ->
     case Info of {Item, Value} -> Value; _ -> undefined end
 end,
 
+SystemOf = fun(Space) ->
+    try trace:info(Space, system, all) of {_, What} -> What catch error:_ -> undefined end
+end,
+
 Sum = fun(Counts) -> lists:sum([N || N <- Counts, is_integer(N)]) end,
 Times = fun(List) ->
     Sum([S * 1000000 + Us || {_, _, S, Us} <- List])
@@ -172,7 +176,7 @@ end,
     Monitor = [<<"system_monitor ", (Tracer(Who))/binary, " ", (Print(What, 200))/binary>>
                || {Who, What} <- [erlang:system_monitor()]]
         ++ [<<"trace:system ", Name/binary, " ", (Print(What, 200))/binary>>
-            || Otp >= 28, {Space, Name} <- Open, [_ | _] = What <- [AskOne(Space, system, all)]]
+            || Otp >= 28, {Space, Name} <- Open, [_ | _] = What <- [SystemOf(Space)]]
         ++ [<<"system_profile ", (Tracer(Who))/binary, " ", (Print(What, 200))/binary>>
             || {Who, What} <- [Profile]],
     %% What seq_trace:get_system_tracer/0 says, whose module need not be loaded.

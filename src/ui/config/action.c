@@ -166,6 +166,12 @@ const struct action_row action_table[ACTIONS] = {
     ACT(RAW_WAITS, IN(SPANS, WHERE_TABLE, VIEW), "raw-waits",
         "show or hide waits that another span explains"),
 
+    ACT(EVENTS, IN(TRACE, WHERE_LIST, EVENTS), "events",
+        "show system events of the node; in their view, watch for them"),
+    ACT(EVENTS_STOP, IN(TRACE, WHERE_PAGE, EVENTS), "events-stop",
+        "stop watching for system events, and verify that nothing is left on the node",
+        .live = true),
+
     ACT_ON(RECORD, RECORD, "record", "[FILE|stop|status]", FILE,
            "start recording this node to a new file, or stop the recording", .rest_of_line = true),
     ACT(RECORD_STOP, RECORD, "record-stop",

@@ -10,7 +10,8 @@ VIEWS = \
 	src/ui/views/view_waits.c src/ui/views/view_ports.c src/ui/views/view_table.c \
 	src/ui/views/view_terms.c \
 	src/ui/views/view_holders.c \
-	src/ui/views/view_system.c
+	src/ui/views/view_system.c \
+	src/ui/views/view_events.c
 src_libui_a_SOURCES += $(VIEWS) \
 	src/ui/views/cells.c src/ui/views/view_process.h src/ui/views/view_process_copies.c \
 	src/ui/views/view_process_near.c \
