@@ -51,6 +51,7 @@ UNIT_MODEL = tests/unit/model/spans/test_ends tests/unit/model/spans/test_join \
 	tests/unit/model/test_stacks tests/unit/model/test_threads tests/unit/model/test_timeline \
 	tests/unit/model/test_waits tests/unit/model/test_yields
 UNIT_TRACE = tests/unit/trace/test_assist tests/unit/trace/test_calls tests/unit/trace/test_caps \
+	tests/unit/trace/test_events \
 	tests/unit/trace/test_histogram tests/unit/trace/test_library tests/unit/trace/test_log \
 	tests/unit/trace/test_matchspec tests/unit/trace/test_names tests/unit/trace/test_pattern \
 	tests/unit/trace/test_procs tests/unit/trace/test_request tests/unit/trace/test_session \
