@@ -112,7 +112,7 @@ static const struct view_hint events_hints[] = {
 
 const struct view_ops view_events = {
     .name = "events",
-    .title = "System events",
+    .title = "Events",
     .help = "Long garbage collections and schedules, large heaps, long queues, busy ports.",
     .kind = VIEW_TABLE,
     .stop = ACTION_EVENTS_STOP,
