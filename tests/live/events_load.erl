@@ -7,6 +7,8 @@
 %%   port    three processes send to a port whose other end does not read
 %%   flood   two processes collect large heaps as fast as they can; calm: they end
 %%   take    events_owner has the node's system monitor; give: it has ended
+%%   cut     the connections of beamtops are cut
+%%   kill    the process that holds what is set is killed
 %%   look    `monitor` is written: what erlang:system_monitor/0 says
 %%   audit   `left` is written, by audit.erl
 -module(events_load).
@@ -53,6 +55,11 @@ loop(Dir, Baseline, Client) ->
                   exit(Pid, kill),
                   receive {'DOWN', Gone, _, _, _} -> ok end
                end},
+              {"cut", fun() ->
+                  [erlang:disconnect_node(N) || N <- nodes(hidden),
+                                                lists:prefix("beamtop", atom_to_list(N))]
+               end},
+              {"kill", fun() -> exit(whereis(beamtop_events), kill) end},
               {"look", fun() -> write(Dir, "monitor", erlang:system_monitor()) end},
               {"audit", fun() -> audit:write(Dir, Baseline) end}],
     [begin Do(), ok = file:delete(File) end

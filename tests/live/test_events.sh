@@ -139,8 +139,19 @@ ends_of_all_kinds() {
     done
 }
 
+# The node cuts the connection, or somebody kills the process that holds it all.
+ends_by_others() {
+    for way in cut kill; do
+        start_watch --time 10m || return 1
+        order $way || return 1
+        wait_until 60 has_ended "$armed" || { cat "$work/out" "$work/err"; return 1; }
+        ! wait "$armed" || { echo "no error at its end"; return 1; }
+        is_clean || return 1
+    done
+}
+
 before 28 another_is_refused
 since 28 another_stays
 differ each_kind_is_seen groups_are_added_up a_flood_is_cut_off another_is_refused another_stays
-differ both_are_shown_as_active ends_of_all_kinds
+differ both_are_shown_as_active ends_of_all_kinds ends_by_others
 run_on_releases

@@ -10,8 +10,8 @@
 
 /* clang-format off */
 #define NOTHING "{armed,1,0,[],{0,[]},{0,[]},[],0,<<>>,0}"
-#define LEFT "{armed,1,0,[],{0,[]},{0,[]},[<<\"system_monitor <0.9.0> beamtop:events/0 [busy_port]\">>]," \
-             "0,<<>>,0}"
+#define MONITOR "system_monitor <0.9.0> beamtop:events/0 [busy_port]"
+#define LEFT "{armed,1,0,[],{0,[]},{0,[]},[<<\"" MONITOR "\">>],0,<<>>,0}"
 #define ARMED "{armed,1000000,150,session}"
 #define LIMITS "[{long_gc,100},{long_message_queue,{1000,5000}},{busy_port,true}]"
 #define GC "{2000000,{long_gc,<0.80.0>,[{timeout,120},{heap_size,5},{heap_block_size,1000}," \
