@@ -11,7 +11,7 @@
 
 #define EVENTS_ASK_MS 15000u
 #define NAMES_MS 2000u
-#define TAKE_EVERY_NS (250u * UINT64_C(1000000))
+#define TAKE_EVERY_NS (500u * UINT64_C(1000000))
 #define SLACK_NS (20u * UINT64_C(1000000000))
 #define NAMES_KEPT 1024 /* a power of two */
 
