@@ -112,6 +112,7 @@ struct question_row {
     X(MNESIA, mnesia, struct table_detail, .pace = PACE_APART, .kept = KEPT_LAST, .every_s = 60,   \
       .what = "Mnesia", .log = "nodes, locks and transactions of Mnesia, by its own tables")       \
     X(TABLE_KEYS, table_keys, struct table_detail, .pace = PACE_APART, .once = true,               \
+      .what = "keys of an ETS table",                                                              \
       .log = "read the first keys of an ETS table on request; objects are not read")               \
     X(TERMS, terms, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,      \
       .what = "terms",                                                                             \

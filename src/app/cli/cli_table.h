@@ -31,8 +31,8 @@ enum {
     FOR_STACKS = 1 << 21,   /* one process in time */
     FOR_TERMS = 1 << 24,    /* kinds of terms */
     FOR_TABLE = 1 << 23,    /* an answer that is one table */
-    FOR_ETS = 1 << 24,      /* one ETS table */
-    FOR_EVENTS = 1 << 24,   /* system events */
+    FOR_ETS = 1 << 25,      /* one ETS table */
+    FOR_EVENTS = 1 << 26,   /* system events */
     FOR_CSV = 1 << 22,      /* no command names it: those that have the format take it */
 };
 
