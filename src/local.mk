@@ -37,6 +37,7 @@ include src/ui/spans/local.mk
 include src/ui/terminal/local.mk
 include src/ui/traces/local.mk
 include src/ui/views/local.mk
+include src/ui/process/local.mk
 include src/ui/widgets/local.mk
 src_libui_a_CFLAGS = $(AM_CFLAGS) $(NCURSES_CFLAGS) $(READLINE_CFLAGS)
 

@@ -179,10 +179,11 @@ shared_names() { # rooms
 report "static functions have a name of their file" "$(shared_names src/app/cli src/app/job src/app/sample \
     src/app/source src/base src/etf src/link src/local src/model src/output src/query src/report \
     src/trace/assist src/trace/calls src/trace/language src/trace/log src/trace/matchspec src/ui/canvas \
-    src/ui/config src/ui/files src/ui/prompt src/ui/screen src/ui/terminal src/ui/traces src/ui/views \
-    src/ui/widgets)"
+    src/ui/config src/ui/files src/ui/process src/ui/prompt src/ui/screen src/ui/terminal src/ui/traces \
+    src/ui/views src/ui/widgets)"
 
-views=$(sed -n 's/^const struct view_ops view_\([a-z_]*\) = {.*/\1/p' src/ui/views/view_*.c | paste -sd '|' -)
+views=$(sed -n 's/^const struct view_ops view_\([a-z_]*\) = {.*/\1/p' src/ui/views/view_*.c \
+    src/ui/process/view_process.c | paste -sd '|' -)
 report "screen*.c name no view" "$({
     [ -n "$views" ] || echo "no view in src/ui/views"
     grep -nE "\"(ui/views/)?views?(_[a-z]+)?\.h\"|\bview_($views)\b" src/ui/screen/*.[ch]

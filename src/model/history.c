@@ -89,7 +89,7 @@ void history_push(struct history *h, const struct system_sample *s,
 #define LEAST_FIT 0.9  /* as findings of growth have it */
 #define FARTHEST_S 3e9 /* a century */
 
-static struct vm_row *find_row(struct table_detail *vm, const char *id)
+static struct vm_row *find_setting(struct table_detail *vm, const char *id)
 {
     struct vm_row *rows = vm->rows;
     for (size_t i = 0; i < vm->n_rows; i++)
@@ -129,8 +129,8 @@ static void put_time(struct vm_row *row, double limit, const struct trend *t, si
 
 void history_tell_limit(const struct history *h, struct table_detail *vm, struct arena *arena)
 {
-    struct vm_row *row = find_row(vm, "cgroup.time until limit");
-    const struct vm_row *memory = find_row(vm, "cgroup.memory");
+    struct vm_row *row = find_setting(vm, "cgroup.time until limit");
+    const struct vm_row *memory = find_setting(vm, "cgroup.memory");
     double values[LIMIT_HISTORY];
     if (!row || !memory || memory->limit_number <= 0)
         return;

@@ -54,6 +54,12 @@ bool values_read_integer(struct slice term, int64_t *out)
     return cursor_int64(&c, out);
 }
 
+int64_t values_count(struct slice term)
+{
+    int64_t n;
+    return values_read_integer(term, &n) && n >= 0 && n <= VALUES_MOST ? n : -1;
+}
+
 struct slice values_of_pair(struct slice pair, const char *key)
 {
     struct cursor c = values_cursor(pair);

@@ -21,6 +21,7 @@ bool values_read_list(struct slice term, struct slice *out, size_t n);
 /* The first n elements of a tuple of `arity`. */
 bool values_read_tuple(struct slice term, size_t arity, struct slice *out, size_t n);
 bool values_read_integer(struct slice term, int64_t *out);
+int64_t values_count(struct slice term); /* 0 to VALUES_MOST; -1: it is another term */
 /* The value of {Key, Value}; len 0: it is another term. */
 struct slice values_of_pair(struct slice pair, const char *key);
 /* Of [{Node, Port}], of system_info(dist_ctrl), the first `most`, but those to beamtops; a

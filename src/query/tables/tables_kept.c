@@ -26,12 +26,6 @@ bool tables_ask_keepers(void *own, struct run_calls *calls)
     return is_due(t);
 }
 
-static int64_t read_count(struct slice value)
-{
-    int64_t n;
-    return values_read_integer(value, &n) && n >= 0 ? n : -1;
-}
-
 void tables_take_keepers(void *own, const struct slice *values, size_t n)
 {
     struct tables_read *t = own;
@@ -40,8 +34,8 @@ void tables_take_keepers(void *own, const struct slice *values, size_t n)
     t->has_mnesia = false;
     if (!values || n != 3)
         return;
-    t->n_dets = read_count(values[0]);
-    t->n_logs = read_count(values[1]);
+    t->n_dets = values_count(values[0]);
+    t->n_logs = values_count(values[1]);
     t->has_mnesia = !who_term_is(values[2], "undefined");
 }
 

@@ -44,23 +44,17 @@ static bool ask_totals(void *own, struct run_calls *calls)
     return true;
 }
 
-static int64_t read_count(struct slice value)
-{
-    int64_t n;
-    return values_read_integer(value, &n) && n >= 0 && n <= VALUES_MOST ? n : -1;
-}
-
 static void take_totals(void *own, const struct slice *values, size_t n)
 {
     struct terms_read *t = own;
     t->word_bytes = t->atoms = t->atom_limit = t->persistent = t->persistent_bytes = -1;
     if (!values || n != 5)
         return;
-    t->word_bytes = read_count(values[0]);
-    t->atoms = read_count(values[1]);
-    t->atom_limit = read_count(values[2]);
-    t->persistent = read_count(values_find_in_map(values[3], "count"));
-    t->persistent_bytes = read_count(values_find_in_map(values[3], "memory"));
+    t->word_bytes = values_count(values[0]);
+    t->atoms = values_count(values[1]);
+    t->atom_limit = values_count(values[2]);
+    t->persistent = values_count(values_find_in_map(values[3], "count"));
+    t->persistent_bytes = values_count(values_find_in_map(values[3], "memory"));
     t->is_external = !who_term_is(values[4], "true");
 }
 
@@ -111,7 +105,7 @@ static size_t part_of_sizes(const struct terms_read *t)
     return n;
 }
 
-static bool ask_sizes(void *own, struct run_calls *calls)
+static bool ask_value_sizes(void *own, struct run_calls *calls)
 {
     struct terms_read *t = own;
     while (t->size_at < t->keys.n && is_endless(t, t->size_at))
@@ -130,7 +124,7 @@ static bool ask_sizes(void *own, struct run_calls *calls)
 }
 
 /* Where it failed fewer, until one is left out; then the others. */
-static void take_sizes(void *own, const struct slice *values, size_t n)
+static void take_value_sizes(void *own, const struct slice *values, size_t n)
 {
     struct terms_read *t = own;
     const size_t part = part_of_sizes(t);
@@ -256,10 +250,13 @@ static void take_timers(void *own, const struct slice *values, size_t n)
 /* ---- the question */
 
 static const struct run_step steps[] = {
-    {ask_totals, take_totals, 0, false},    {ask_timers, take_timers, WAITS_MS, false},
-    {ask_atoms, take_atoms, 0, false},      {ask_modules, take_modules, 0, false},
-    {ask_owners, take_owners, 0, false},    {ask_keys, take_keys, 0, false},
-    {ask_sizes, take_sizes, WALK_MS, true},
+    {ask_totals, take_totals, 0, false},
+    {ask_timers, take_timers, WAITS_MS, false},
+    {ask_atoms, take_atoms, 0, false},
+    {ask_modules, take_modules, 0, false},
+    {ask_owners, take_owners, 0, false},
+    {ask_keys, take_keys, 0, false},
+    {ask_value_sizes, take_value_sizes, WALK_MS, true},
 };
 
 static void init_terms(void *read)

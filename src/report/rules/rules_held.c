@@ -105,7 +105,7 @@ static const struct {
      "See where their memory is (beamtop heapsample NODE --by kin). Bound their state, or let them "
      "hibernate while they wait"},
     {"memory_binary_bytes", "binary memory", largest_of_binaries,
-     "See who holds them (beamtop holders NODE --sort binary_bytes). Copy the part that is kept "
+     "See who holds them (beamtop holders NODE). Copy the part that is kept "
      "(binary:copy/1), since a small part keeps the whole binary, or let them hibernate"},
 };
 

@@ -264,7 +264,7 @@ static void follow_keys(struct table_page *t, const struct model *m)
     t->keys_round = round;
 }
 
-static const struct one_table_row *find_row(const struct table_page *t, const struct model *m)
+static const struct one_table_row *find_shown(const struct table_page *t, const struct model *m)
 {
     const struct table_detail *answer = model_one_table(m);
     const struct one_table_row *row = answer && answer->n_rows > 0 ? answer->rows : NULL;
@@ -274,7 +274,7 @@ static const struct one_table_row *find_row(const struct table_page *t, const st
 static void table_draw(void *state, const struct model *m, struct view_page *page)
 {
     struct table_page *t = state;
-    const struct one_table_row *row = find_row(t, m);
+    const struct one_table_row *row = find_shown(t, m);
     snprintf(page->summary, sizeof page->summary, "%s", t->link.name);
     if (!*t->link.name) {
         snprintf(page->empty, sizeof page->empty,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the files of the view of one process share. */
-#ifndef BEAMTOP_UI_VIEWS_VIEW_PROCESS_H
-#define BEAMTOP_UI_VIEWS_VIEW_PROCESS_H
+#ifndef BEAMTOP_UI_PROCESS_VIEW_PROCESS_H
+#define BEAMTOP_UI_PROCESS_VIEW_PROCESS_H
 
-#include "views.h"
+#include "ui/views/views.h"
 
 #define LABEL 16 /* columns of the names of numbers */
 #define COPIES 3 /* of what is copied on request */
