@@ -86,6 +86,7 @@ static const struct view_hint ports_hints[] = {
 
 const struct view_ops view_ports = {
     .name = "ports",
+    .key = ';',
     .title = "Ports",
     .help = "Ports and sockets: state, queue, waiting senders, bytes, owner, addresses; grouped.",
     .kind = VIEW_TABLE,
