@@ -169,8 +169,9 @@ lists_test({Node, _}, K) ->
     true = Count >= 300000 andalso Bytes >= 30000000,
     20 = length(Largest),
     {0, []} = item(K, Held, links),
-    {1000000, [{process, Watched, undefined}, _, _, _, _]} = item(K, Watcher, monitors),
-    {1000000, [{Watcher, undefined}, _, _, _, _]} = item(K, Watched, monitored_by),
+    {1000000, [{process, Watched, {timer, sleep, 1}} | _] = Monitors} = item(K, Watcher, monitors),
+    {1000000, [{Watcher, {erlang, apply, 2}} | _]} = item(K, Watched, monitored_by),
+    20 = length(Monitors),
     [{Watcher, 1000000, _, {0, 1000000, _, _}} | _] = lists_of(K, monitors),
     {Held, Bytes, _, {0, 0, 0, {Count, Bytes}}} = lists:keyfind(Held, 1, lists_of(K, binary)),
     {Watched, _, _, {_, _, 1000000, _}} = lists:keyfind(Watched, 1, lists_of(K, memory)),
@@ -240,8 +241,8 @@ links_test({Node, _}, K) ->
         " spawn(F).", []),
     queries:wait(fun() -> queries:is_in(Node, Linked, {timer, sleep, 1}) end, ?LONG_MS),
     seldom(K, Linked, false),
-    {1000000, [{Pid, undefined}, _, _, _, _]} = item(K, Linked, links),
-    {1, [{Linked, undefined}]} = item(K, Pid, links),
+    {1000000, [{Pid, {erlang, hibernate, 3}} | _]} = item(K, Linked, links),
+    {1, [{Linked, _}]} = item(K, Pid, links),
     ended(Node, Linked),
     queries:wait(fun() -> rpc:call(Node, erlang, system_info, [process_count]) < 1000 end, ?LONG_MS).
 

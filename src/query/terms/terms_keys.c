@@ -28,7 +28,7 @@ static void put_guard(struct buf *out, const char *term)
 /* A tuple of short terms: {whole, Key, Words}. */
 static void put_tuple_clause(struct buf *out, unsigned arity, const char *words, const char *said)
 {
-    char names[64] = "", name[8];
+    char names[64] = "", name[16];
     for (unsigned i = 1; i <= arity; i++) {
         const size_t len = strlen(names);
         snprintf(names + len, sizeof names - len, "%s'$%u'", i > 1 ? "," : "", i);
