@@ -216,7 +216,8 @@ static bool ask_queues(void *own, struct run_calls *calls)
     struct vm_read *v = own;
     struct slice nodes[CONNECTIONS], ports[CONNECTIONS];
     const size_t n = values_read_ports(vm_kept(v, VM_CONTROLLERS), nodes, ports, CONNECTIONS);
-    buf_reset(&v->kept[VM_QUEUES]);
+    if (v->reads_files) /* else they stay for that long, as files do */
+        buf_reset(&v->kept[VM_QUEUES]);
     vm_expect(v, VM_QUEUES);
     run_add(calls, "lists", "zipwith", args_of_zip("erlang", "port_info", ports, n, "queue_size"));
     return v->reads_files && n > 0;

@@ -304,6 +304,46 @@ TEST(test_without_files)
     buf_clear(&text);
 }
 
+/* Of one connection; terms as text have no ports. */
+static void take_a_queue(void *read)
+{
+    static const uint8_t port[] = {102, 119, 3, 'n', '@', 'h', 0, 0, 0, 5, 1};
+    static const char *const sizes[STEP_VALUES] = {"[{queue_size,25376}]"};
+    struct builder *b = builder_new();
+    struct slice list;
+    build_list(b, 1);
+    build_tuple(b, 2);
+    build_atom(b, "b@h");
+    build_raw(b, port, sizeof port);
+    build_nil(b);
+    list.s = (const char *)builder_bytes(b, &list.len) + 1;
+    list.len--;
+    assert_int_equal(stepped_ask(&vm_question, read, CONTROLLERS, NULL), 1);
+    vm_question.steps[CONTROLLERS].take(read, &list, 1);
+    assert_int_equal(stepped_ask(&vm_question, read, QUEUES, NULL), 1);
+    steps_take(&vm_question.steps[QUEUES], read, sizes, 1);
+    builder_free(b);
+}
+
+/* Ports are asked every 5 s, as files are: in between the last answer stays. */
+TEST(test_queues_stay)
+{
+    static const struct stepped_said first[] = {
+        BASE_SAID,       COUNTS_SAID("0"),
+        ELSE_SAID,       {OWN, {"[{ok,<<\"0::/\\n\">>},{ok,<<\"Max open files 1 1\\n\">>}]"}},
+        {PROBE, {"[]"}}, {FILES, {"[" STATUS "]", "{ok,{file_info,19,directory,read}}"}},
+    };
+    static const struct stepped_said second[] = {COUNTS_SAID("0")};
+    void *read = start_vm();
+    stepped_run(&vm_question, read, 1000, first, ARRAY_LEN(first), NULL);
+    take_a_queue(read);
+    stepped_run(&vm_question, read, 3000, second, ARRAY_LEN(second), NULL);
+    struct buf text = stepped_answer(&vm_question, read);
+    expect_part(&text, "<<\"fullest of 1: to b@h\">>");
+    buf_clear(&text);
+    end_vm(read);
+}
+
 TEST(test_failures_say_why)
 {
     static const struct stepped_said said[] = {
