@@ -192,13 +192,15 @@ static void add_limits(struct vm_rows *rows, const struct vm_read *v)
     }
 }
 
-/* The fullest queue to a node. */
+/* No function says what waits in that buffer; behind it the queue of a port stays short: it is busy
+ * from 8 KiB on, so it has no share of that limit. */
 static void add_distribution(struct vm_rows *rows, const struct vm_read *v)
 {
     struct slice nodes[CONNECTIONS], ports[CONNECTIONS], queue;
     const size_t all = values_read_ports(vm_kept(v, VM_CONTROLLERS), nodes, ports, CONNECTIONS);
     struct cursor c;
     struct buf note;
+    char size[32];
     int64_t limit, most = -1, bytes;
     size_t n, at = 0;
     if (values_enter_list(vm_kept(v, VM_QUEUES), &c, &n))
@@ -209,13 +211,15 @@ static void add_distribution(struct vm_rows *rows, const struct vm_read *v)
             }
     buf_init(&note, 0);
     if (most >= 0) {
-        buf_printf(&note, "fullest of %zu: to ", all);
+        buf_printf(&note, "the VM does not say it; fullest of %zu ports: %s to ", all,
+                   text_bytes(size, sizeof size, (double)most));
         vm_put_safe(&note, who_atom_of(nodes[at]));
     } else {
-        buf_puts(&note, all > 0 ? "the ports to nodes did not answer"
-                                : "not connected to a node by a port");
+        buf_puts(&note, all > 0                              ? "the ports to nodes did not answer"
+                        : vm_kept(v, VM_CONTROLLERS).len > 0 ? "not connected to a node by a port"
+                                                             : "the node did not say it");
     }
-    vm_rows_add(rows, VM_NUMBER("limits", "distribution buffer", most,
+    vm_rows_add(rows, VM_NUMBER("limits", "distribution buffer", -1,
                                 vm_keep_number(v, VM_BUSY_LIMIT, &limit) && limit >= 0 ? limit : -1,
                                 .unit = "bytes", .note = buf_cstr(&note)));
     buf_clear(&note);

@@ -339,7 +339,9 @@ TEST(test_queues_stay)
     take_a_queue(read);
     stepped_run(&vm_question, read, 3000, second, ARRAY_LEN(second), NULL);
     struct buf text = stepped_answer(&vm_question, read);
-    expect_part(&text, "<<\"fullest of 1: to b@h\">>");
+    expect_part(
+        &text, "<<\"distribution buffer\">>,undefined,<<\"1.00 MiB\">>,undefined,1048576,"
+               "<<\"bytes\">>,<<\"the VM does not say it; fullest of 1 ports: 24.8 KiB to b@h\">>");
     buf_clear(&text);
     end_vm(read);
 }
