@@ -258,17 +258,11 @@ static void add_os_process(struct vm_rows *rows, const struct vm_read *v)
     vm_rows_add(rows,
                 VM_NUMBER("os", "threads", n, -1, .note = n >= 0 ? NULL : vm_why_no_files(v)));
     buf_init(&adjust, 0);
+    buf_puts(&adjust, "0 to 2,000; the highest is killed first; oom_score_adj ");
     vm_put_safe(&adjust, files_find_behind(vm_file(v, VM_FILE_OOM_ADJUST), ""));
     n = files_take_number(&score, &n) ? n : -1;
-    if (n >= 0 && adjust.len > 0 && strcmp(buf_cstr(&adjust), "0") != 0)
-        buf_puts(&adjust, " of it by oom_score_adj");
-    else
-        buf_reset(&adjust);
-    vm_rows_add(rows,
-                VM_NUMBER("os", "OOM score", n, -1,
-                          .note = n < 0            ? vm_why_no_files(v)
-                                  : adjust.len > 0 ? buf_cstr(&adjust)
-                                                   : "0 to 1,000; the highest is killed first"));
+    vm_rows_add(rows, VM_NUMBER("os", "OOM score", n, -1,
+                                .note = n < 0 ? vm_why_no_files(v) : buf_cstr(&adjust)));
     buf_clear(&adjust);
 }
 

@@ -271,7 +271,7 @@ TEST(test_version_1)
     expect_part(&text, "<<\"time until limit\">>,undefined,undefined,undefined,undefined,<<\"s\">>,"
                        "<<\"no limit\">>");
     expect_part(&text, "<<\"CPU quota\">>,<<\"none\">>");
-    expect_part(&text, "<<\"-17 of it by oom_score_adj\">>");
+    expect_part(&text, "0 to 2,000; the highest is killed first; oom_score_adj -17");
     buf_clear(&text);
     buf_clear(&asked);
 }
