@@ -138,9 +138,12 @@ static void add_versions(struct vm_rows *rows, const struct vm_read *v)
     add_term(rows, "versions", "stdlib", find_version(v, "stdlib"));
     if (elixir.len > 0)
         add_term(rows, "versions", "Elixir", elixir);
-    vm_rows_add(rows,
-                VM_TEXT("emulator", "flavour",
-                        .value = values_is_jit(vm_kept(v, VM_VERSION)) ? "JIT" : "interpreter"));
+    if (vm_kept(v, VM_VERSION).len == 0)
+        add_term(rows, "emulator", "flavour", vm_kept(v, VM_VERSION));
+    else
+        vm_rows_add(
+            rows, VM_TEXT("emulator", "flavour",
+                          .value = values_is_jit(vm_kept(v, VM_VERSION)) ? "JIT" : "interpreter"));
 }
 
 static void add_applications(struct vm_rows *rows, const struct vm_read *v)
@@ -339,7 +342,9 @@ static void add_quota(struct vm_rows *rows, const struct vm_read *v)
     of = files_take_number(&periods, &of) ? of : -1;
     n = files_take_number(&throttled, &n) ? n : -1;
     vm_rows_add(rows, VM_NUMBER("cgroup", "CPU throttled", n, of,
-                                .note = n >= 0 ? "periods in which the quota was used up" : why));
+                                .note = n >= 0         ? "periods in which the quota was used up"
+                                        : stat.len > 0 ? "the cgroup counts no periods of a quota"
+                                                       : why));
     buf_clear(&group);
 }
 

@@ -356,6 +356,7 @@ TEST(test_failures_say_why)
     expect_part(&text,
                 "<<\"processes\">>,undefined,undefined,undefined,undefined,undefined,<<\"the "
                 "node did not say it\">>");
+    expect_part(&text, "<<\"flavour\">>,undefined,");
     expect_part(&text, "not read: init did not answer");
     expect_part(&text, "the node did not list them");
     buf_clear(&text);
