@@ -11,6 +11,7 @@
 #define HELD_BYTES (32 * MIB)
 #define HELD_SHARE (1 / 3.0) /* of its type */
 #define HELD_OF_ALL 0.1      /* of the node's memory */
+#define SHARED 1.1           /* times their type: as much as two moments may differ by */
 #define STEADY 0.05          /* of the type, from the first tick to the last */
 
 struct memory_holder {
@@ -47,28 +48,43 @@ static struct memory_holder largest_tables(struct judge *j)
     return most;
 }
 
-/* Of all processes, or of those that have been looked at so far: the first of a list of `held`. */
-static struct memory_holder largest_kind(struct judge *j, const char *list, const char *bytes,
-                                         const char *does)
+/* More than there is: several refer to the same, and what one of them does is all that is known. */
+static double least_held(const json_t *kind, const char *bytes, double all)
 {
-    const json_t *kind = json_array_get(json_object_get(judge_fact_at(j, "held", j->to), list), 0);
-    const char *call = fact_text(kind, "initial_call"), *name = fact_text(kind, "name");
     const double n = fact_number(kind, "processes"), held = fact_number(kind, bytes);
-    if (!kind || isnan(n) || isnan(held))
+    return held > SHARED * all ? held / fmax(n, 1) : held;
+}
+
+/* Of all processes, or of those that have been looked at so far: of a list of `held`, of a type of
+ * that many bytes. */
+static struct memory_holder largest_kind(struct judge *j, const char *list, const char *bytes,
+                                         double all)
+{
+    const json_t *kinds = json_object_get(judge_fact_at(j, "held", j->to), list), *kind = NULL, *k;
+    double held = 0;
+    size_t i;
+    json_array_foreach (kinds, i, k)
+        if (least_held(k, bytes, all) > held) {
+            kind = k;
+            held = least_held(k, bytes, all);
+        }
+    const char *call = fact_text(kind, "initial_call"), *name = fact_text(kind, "name");
+    const double n = fact_number(kind, "processes");
+    if (!kind || isnan(n))
         return (struct memory_holder){"", 0, NULL};
     const bool is_generic = !*call || process_call_is_generic(slice_of(call));
     const char *what = is_generic ? fact_text(kind, "function") : call;
     const bool one = n < 1.5;
     return (struct memory_holder){
-        one && *name ? judge_text(j, "%s %ss", name, does)
-        : one        ? judge_text(j, "A process of %s %ss", what, does)
-              : judge_text(j, "%.0f processes %s %s %s", n, is_generic ? "in" : "of", what, does),
+        one && *name ? judge_text(j, "%s holds", name)
+        : one        ? judge_text(j, "A process of %s holds", what)
+              : judge_text(j, "%.0f processes %s %s hold", n, is_generic ? "in" : "of", what),
         held, kind};
 }
 
 static struct memory_holder largest_of_binaries(struct judge *j)
 {
-    return largest_kind(j, "binaries", "binary_bytes", "hold");
+    return largest_kind(j, "binaries", "binary_bytes", judge_stats(j, "memory_binary_bytes").last);
 }
 
 static struct memory_holder largest_of_rows(struct judge *j)
@@ -90,7 +106,7 @@ static struct memory_holder largest_of_rows(struct judge *j)
 static struct memory_holder largest_kin(struct judge *j)
 {
     const struct memory_holder rows = largest_of_rows(j),
-                               all = largest_kind(j, "memory", "memory_bytes", "hold");
+                               all = largest_kind(j, "memory", "memory_bytes", HUGE_VAL);
     return all.bytes > rows.bytes ? all : rows;
 }
 
