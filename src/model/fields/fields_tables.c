@@ -185,8 +185,8 @@ static const struct field holders[] = {
           "it",
           .title = "MEMORY", .width = 9, .aged = true, .adds = true),
     FIELD("memory_older", BOOL, memory_older,
-          "whether that of one of them was read some time ago: its message queue is long, or it "
-          "has many links or monitors"),
+          "whether that of one of them was read some time ago: its message queue is long, it has "
+          "many links or monitors, or it ran all the time"),
     FIELD("memory_age_s", SECONDS, memory_age_s,
           "how long ago that of the oldest was read; null: one never was"),
     FIELD("memory_growth_bytes", BYTES, memory_growth, "since the first look, in since_s",

@@ -126,10 +126,11 @@ static void add_matches(const struct holders_read *r, struct run_calls *calls, c
     calls->way_us = WAY_US * (double)r->n_out;
 }
 
-/* It was looked at, and its numbers stay as they were. */
-static void leave_unread(struct holder *h)
+/* It was looked at, and its numbers stay as they were: none, where it was never read. */
+static void leave_unread(const struct holders_read *r, struct holder *h)
 {
     h->uncounted = true;
+    h->is_walked = !h->is_read || h->walked_ms != r->now_ms;
     holder_look(h);
 }
 
@@ -150,7 +151,7 @@ static void take_each(struct holders_read *r, const struct slice *value, take_fn
     for (size_t i = 0; i < r->n_out; i++) {
         r->out[i]->reads++;
         if (!ok || !cursor_raw(&c, &each))
-            leave_unread(r->out[i]);
+            leave_unread(r, r->out[i]);
         else if (who_term_is(each, "undefined"))
             holder_end(r->out[i]);
         else
@@ -238,7 +239,7 @@ static void take_work_of(void *own, const struct slice *values, size_t n)
         struct holder *h = r->out[i];
         struct slice each = {0}, of[2];
         if (!ok || !cursor_raw(&c, &each)) {
-            leave_unread(h);
+            leave_unread(r, h);
         } else if (!values_read_list(each, of, ARRAY_LEN(of)) ||
                    !read_number(of[0], VALUES_MOST, &queue) ||
                    !read_number(of[1], INT64_MAX, &reductions)) {
@@ -287,7 +288,7 @@ static void take_one_memory(struct holders_read *r, struct holder *h, struct sli
     int64_t memory, words, binary_words;
     if (!values_read_list(each, of, ARRAY_LEN(of)) || !read_number(of[0], VALUES_MOST, &memory) ||
         !read_number(of[1], VALUES_MOST / WORD_BYTES, &words)) {
-        leave_unread(h);
+        leave_unread(r, h);
         return;
     }
     h->uncounted = !read_number(of[2], VALUES_MOST / WORD_BYTES, &binary_words);
@@ -395,7 +396,7 @@ static void leave_long_lists(struct holders_read *r)
     for (size_t i = r->next; i < r->end; i++) {
         struct holder *h = &r->table.all[i];
         if (h->state == HOLDER_LISTS && list_words(h, has_binaries(h)) > ALONE_WORDS)
-            leave_unread(h);
+            leave_unread(r, h);
     }
 }
 
@@ -446,7 +447,7 @@ static bool leave_moving(void *own, struct run_calls *calls)
     (void)calls;
     for (size_t i = r->next; i < r->end; i++)
         if (r->table.all[i].state != HOLDER_DONE)
-            leave_unread(&r->table.all[i]);
+            leave_unread(r, &r->table.all[i]);
     return false;
 }
 

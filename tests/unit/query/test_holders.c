@@ -167,6 +167,10 @@ TEST(test_one_that_runs)
     play(r, &said, "1000000000");
     assert_true(r->table.all[0].uncounted && r->table.all[0].known);
     assert_false(r->table.all[1].uncounted);
+    expect_rows(r, "{<<>>,undefined,undefined,undefined,undefined,"
+                   "undefined,1,{older,0,undefined},0,0,0,0,0,0,undefined,0,0,0,0,1,0,<0.1.0>,"
+                   "undefined,5}," UNNAMED("a:b/1") "{a,b,1},1,2000,0,0,1600,0,0,0,undefined,0,0,0,"
+                                                    "0,0,2000,<0.2.0>,undefined,5}");
     end_read(r);
 }
 
