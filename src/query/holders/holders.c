@@ -57,7 +57,8 @@ static void send_holders(struct holders *h)
                                       .mono_ns = run_clock_ns(h->run),
                                       .now_ms = h->read.now_ms,
                                       .since_ms = h->since_ms,
-                                      .partial = !h->has_round || h->read.is_cut};
+                                      .partial = !h->has_round || h->read.is_cut ||
+                                                 h->read.table.n >= HOLDERS_MOST};
     if (h->question == QUESTION_HELD)
         holders_build_facts(b, &h->read.table, &at);
     else

@@ -76,7 +76,7 @@ static void take_all(void *own, const struct slice *values, size_t n)
     struct slice each;
     size_t count = 0;
     (void)n;
-    /* Fewer processes by now than the part begins with. */
+    /* A later part: fewer processes by now than it begins with, or it is not known. */
     r->has_failed = (!values || !values_enter_list(values[0], &c, &count)) && r->first == 1;
     struct etf_pid *list = alloc_zero(r->n_list + count + 1, sizeof *list);
     if (r->n_list > 0)
@@ -86,7 +86,7 @@ static void take_all(void *own, const struct slice *values, size_t n)
     for (size_t i = 0; i < count && cursor_raw(&c, &each); i++)
         if (who_read_pid(each, &r->node, &r->list[r->n_list]))
             r->n_list++;
-    r->is_cut = r->n_list >= HOLDERS_MOST;
+    r->is_cut = r->n_list >= HOLDERS_MOST || (!values && r->first > 1);
     r->first = count == LIST_MOST && !r->is_cut ? r->first + LIST_MOST : 0;
 }
 
