@@ -93,6 +93,12 @@ static void add_age(struct holders_sum *sum, const struct holder *h, uint64_t no
         sum->age_ms = age_ms;
 }
 
+static int64_t add_growth(int64_t sum, int64_t n)
+{
+    const int64_t all = sum + n;
+    return all > VALUES_MOST ? VALUES_MOST : all < -VALUES_MOST ? -VALUES_MOST : all;
+}
+
 static void add_holder(struct holders_sum *sum, const struct holder *h, uint64_t now_ms)
 {
     sum->processes += h->listed;
@@ -101,7 +107,7 @@ static void add_holder(struct holders_sum *sum, const struct holder *h, uint64_t
     for (size_t i = 0; i < HOLDER_NUMBERS; i++)
         sum->now[i] = values_add(sum->now[i], h->now[i]);
     for (size_t i = 0; h->has_base && i < HOLDER_GROWTHS; i++)
-        sum->growth[i] += h->now[i] - h->base[i];
+        sum->growth[i] = add_growth(sum->growth[i], h->now[i] - h->base[i]);
     if (h->listed && !isnan(h->per_s))
         sum->per_s = isnan(sum->per_s) ? h->per_s : sum->per_s + h->per_s;
     add_age(sum, h, now_ms);

@@ -8,6 +8,7 @@
 #include "beamtop/base/alloc.h"
 #include "query/holders/holders_internal.h"
 #include "query/native/args.h"
+#include "query/native/values.h"
 #include "query/who/who.h"
 #include "steps.h"
 
@@ -191,6 +192,28 @@ TEST(test_other_forms_are_refused)
         play(r, &all[i], "1000000000");
         end_read(r);
     }
+}
+
+/* Sums stay within what a number may be. */
+TEST(test_growth_without_end)
+{
+    struct holders_table t;
+    struct etf_pid *pids = alloc_zero(10000, sizeof *pids);
+    const struct holders_moment at = {NODE, 7000000, NOW_MS, NOW_MS, false};
+    struct builder *b = builder_new();
+    holders_table_init(&t);
+    for (uint32_t i = 0; i < 10000; i++)
+        pids[i].id = i;
+    holders_table_list(&t, pids, 10000, false);
+    for (size_t i = 0; i < t.n; i++) {
+        t.all[i].now[HOLDS_MEMORY] = VALUES_MOST;
+        t.all[i].is_read = true;
+        holder_look(&t.all[i]);
+    }
+    holders_build(b, &t, &at);
+    builder_free(b);
+    holders_table_clear(&t);
+    free(pids);
 }
 
 TEST(test_facts)
