@@ -69,6 +69,10 @@ static bool ask_keys(void *own, struct run_calls *calls)
 {
     struct terms_read *t = own;
     const bool is_same = t->keys_ms > 0 && t->keys_count == t->persistent;
+    if (t->persistent > LISTED_MOST) { /* those of before are not what there is */
+        terms_keys_clear(&t->keys);
+        t->keys_ms = t->keys_tried_ms = 0;
+    }
     if (t->persistent < 0 || t->persistent > LISTED_MOST ||
         !is_due(t->now_ms, t->keys_tried_ms, is_same ? KEYS_EVERY_MS : KEYS_CHANGED_MS))
         return false;

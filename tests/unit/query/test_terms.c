@@ -143,6 +143,25 @@ TEST(test_many)
     end_terms(read);
 }
 
+/* Nor are those that were listed while there were fewer. */
+TEST(test_many_after_few)
+{
+    static const struct stepped_said many[] = {
+        {COUNTS, {"8", "1000", "1048576", "#{count => 300000,memory => 90000000}", "true"}},
+        TIMED,
+        {ATOMS, {"[newest,other]"}},
+    };
+    void *read = start_terms();
+    stepped_run(&terms_question, read, 1000, first, ARRAY_LEN(first), NULL);
+    stepped_run(&terms_question, read, 2000, many, ARRAY_LEN(many), NULL);
+    struct buf text = stepped_answer(&terms_question, read);
+    assert_non_null(strstr(buf_cstr(&text), ",undefined,300000,undefined,90000000,undefined"));
+    assert_null(strstr(buf_cstr(&text), "{lists,a}"));
+    assert_non_null(strstr(buf_cstr(&text), "],true}"));
+    buf_clear(&text);
+    end_terms(read);
+}
+
 TEST(test_odd_values)
 {
     static const char *const odd[] = {"undefined",
