@@ -205,13 +205,17 @@ static void keep_sizes(struct terms_keys *now, const struct terms_keys *before)
         sorted[i] = &before->all[i];
     qsort(sorted, before->n, sizeof(struct terms_key *), compare_keys);
     for (size_t i = 0; i < now->n && before->n > 0; i++) {
-        const struct terms_key *key = &now->all[i];
-        struct terms_key **same =
-            bsearch(&key, sorted, before->n, sizeof(struct terms_key *), compare_keys);
+        const struct terms_key *key = &now->all[i], *same = NULL;
+        struct terms_key **found;
+        if (i < before->n && slice_equal(before->all[i].text, key->text))
+            same = &before->all[i]; /* several may have that text */
+        else if ((found =
+                      bsearch(&key, sorted, before->n, sizeof(struct terms_key *), compare_keys)))
+            same = *found;
         if (same) {
-            now->all[i].bytes = (*same)->bytes;
-            now->all[i].late_ms = (*same)->late_ms;
-            now->all[i].is_external = (*same)->is_external;
+            now->all[i].bytes = same->bytes;
+            now->all[i].late_ms = same->late_ms;
+            now->all[i].is_external = same->is_external;
         }
     }
     free(sorted);

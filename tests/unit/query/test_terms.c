@@ -124,6 +124,36 @@ TEST(test_value_without_end)
     end_terms(read);
 }
 
+/* What is not printed of keys may be all that tells them apart: one's size is not the other's. */
+TEST(test_keys_of_one_text)
+{
+    static const struct stepped_said two[] = {
+        COUNTED,
+        TIMED,
+        {ATOMS, {"[newest,other]"}},
+        {MODULES, {LOADED}},
+        {OWNERS, {"[{stdlib,[lists]},{elixir,['Elixir.Enum']}]"}},
+        {KEYS, {"[{part,x,7,undefined},{part,x,7,undefined},{other,undefined}]"}},
+        {SIZES, {"[{part,x,7,30},{part,x,7,2},{other,1}]"}},
+    };
+    static const struct stepped_said again[] = {
+        COUNTED,
+        TIMED,
+        {ATOMS, {"[newest,other]"}},
+        {MODULES, {LOADED}},
+        {KEYS, {"[{part,x,7,undefined},{part,x,7,undefined},{other,undefined}]"}},
+        {SIZES, {NULL}},
+    };
+    void *read = start_terms();
+    stepped_run(&terms_question, read, 1000, two, ARRAY_LEN(two), NULL);
+    stepped_run(&terms_question, read, 40000, again, ARRAY_LEN(again), NULL);
+    expect_answer(read,
+                  "{terms,7000000,[" RESTS KEY("{x, ...} of 7 elements", "undefined", "240,false")
+                      KEY("{x, ...} of 7 elements", "undefined", "16,false")
+                          KEY("(a long key)", "undefined", "8,false") REST);
+    end_terms(read);
+}
+
 /* More than are listed: only their number and memory. */
 TEST(test_many)
 {
