@@ -23,6 +23,7 @@ static const struct rows_of terms_rows[] = {
     {.word = "application", .fields = &terms_fields, .sort = "memory_bytes", .groups = true},
 };
 
+/* count: NaN where that of some is unknown. */
 static void add_count(const struct table_detail *table, const char *kind, double *count,
                       double *limit)
 {
@@ -30,24 +31,29 @@ static void add_count(const struct table_detail *table, const char *kind, double
     *count = *limit = 0;
     for (size_t i = 0; i < table->n_rows; i++)
         if (slice_is(rows[i].kind, kind)) {
-            *count += fmax((double)rows[i].count, 0);
+            *count += rows[i].count >= 0 ? (double)rows[i].count : (double)NAN;
             *limit += fmax((double)rows[i].limit, 0);
         }
+}
+
+static const char *count_text(char *out, size_t size, double n)
+{
+    return isnan(n) ? "–" : text_integer(out, size, (int64_t)fmin(n, 1e15));
 }
 
 static void terms_page(void *state, const struct model *m, struct view_page *page)
 {
     const struct table_detail *table = rows_of_table(state, page, m, QUESTION_TERMS, NULL);
     double atoms, limit, persistent, none;
-    char n[32], count[32];
+    char n[32], count[32], share[32] = "";
     if (!table)
         return;
     add_count(table, "persistent", &persistent, &none);
     add_count(table, "atoms", &atoms, &limit);
-    const double share = limit > 0 ? atoms / limit * 100 : 0;
-    snprintf(page->summary, sizeof page->summary, "%s persistent terms, %s atoms (%.0f%%)%s",
-             text_integer(count, sizeof count, (int64_t)fmin(persistent, 1e15)),
-             text_integer(n, sizeof n, (int64_t)fmin(atoms, 1e15)), share,
+    if (limit > 0 && !isnan(atoms))
+        snprintf(share, sizeof share, " (%.0f%%)", atoms / limit * 100);
+    snprintf(page->summary, sizeof page->summary, "%s persistent terms, %s atoms%s%s",
+             count_text(count, sizeof count, persistent), count_text(n, sizeof n, atoms), share,
              table->partial ? ", some not known yet" : "");
 }
 
