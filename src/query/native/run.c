@@ -148,7 +148,7 @@ static int ask_next(struct run *r, bool *asked, struct error *err)
         if (!step->ask(r->own, &r->calls))
             continue;
         if (step->waits_ms > 0 && native_is_out(r->native, r->place + 1)) {
-            step->take(r->own, NULL, r->calls.n); /* one before is late */
+            step->take(r->own, NULL, 0); /* one before is late */
             continue;
         }
         *asked = true;

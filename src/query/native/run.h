@@ -38,7 +38,7 @@ struct run_step {
      * then are not made. */
     bool (*ask)(void *own, struct run_calls *calls);
     /* values: as many as there were calls, in their order, borrowed; NULL: one of them failed, the
-     * answer was too large, or late. */
+     * answer was too large, or late; n 0: it was not asked, one before is late. */
     void (*take)(void *own, const struct slice *values, size_t n);
     /* It waits for schedulers or for a disk, and may be late by itself: it gets so many ms. 0: the
      * question's deadline, past which the question fails. */

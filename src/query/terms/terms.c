@@ -132,7 +132,9 @@ static void take_value_sizes(void *own, const struct slice *values, size_t n)
 {
     struct terms_read *t = own;
     const size_t part = part_of_sizes(t);
-    if (!values) {
+    if (!values && n == 0) {
+        t->sizes_left = 0; /* no value was too large */
+    } else if (!values) {
         t->sizes_left = 0;
         t->bad_end = t->size_at + part;
         if (part == 1) {

@@ -124,6 +124,25 @@ TEST(test_value_without_end)
     end_terms(read);
 }
 
+/* An ask that is not made says nothing of a value: it is measured in the next answer. */
+TEST(test_sizes_that_are_not_asked)
+{
+    static const struct stepped_said unlisted[] = {
+        COUNTED, TIMED, {ATOMS, {NULL}}, {MODULES, {NULL}}, {OWNERS, {NULL}}, {KEYS, {NULL}}};
+    static const char *const one[STEP_VALUES] = {"[{whole,{lists,a},undefined}]"};
+    const struct stepped_now then = {40000, NODE, 0}, now = {42000, NODE, 0};
+    void *read = start_terms();
+    stepped_run(&terms_question, read, 1000, unlisted, ARRAY_LEN(unlisted), NULL);
+    terms_question.begin(read, &then);
+    assert_int_equal(stepped_ask(&terms_question, read, KEYS, NULL), 1);
+    steps_take(&terms_question.steps[KEYS], read, one, 1);
+    assert_int_equal(stepped_ask(&terms_question, read, SIZES, NULL), 1);
+    terms_question.steps[SIZES].take(read, NULL, 0);
+    terms_question.begin(read, &now);
+    assert_int_equal(stepped_ask(&terms_question, read, SIZES, NULL), 1);
+    end_terms(read);
+}
+
 /* What is not printed of keys may be all that tells them apart: one's size is not the other's. */
 TEST(test_keys_of_one_text)
 {
