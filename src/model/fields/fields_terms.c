@@ -36,9 +36,10 @@ static const struct field terms[] = {
           "application of the module, or of the module that the key begins with",
           .look = LOOK_ASIDE, .width = 14),
 };
-FIELD_TABLE(terms_fields, terms,
-            "name kind count count_per_s memory_bytes unshared_bytes old_bytes application limit "
-            "memory_bytes_per_s",
-            "id kind name application count limit memory_bytes unshared_bytes "
-            "external_format old_bytes");
+FIELD_TABLE(
+    terms_fields, terms,
+    "name kind count count_per_s memory_bytes unshared_bytes old_bytes external_format application "
+    "limit memory_bytes_per_s",
+    "id kind name application count limit memory_bytes unshared_bytes "
+    "external_format old_bytes");
 #undef ROW
