@@ -52,11 +52,20 @@ SetOne = fun(Place, {Kind, Value} = One) ->
             trace:system(S, Kind, Value);
         {legacy, C} ->
             case erlang:system_monitor() of
-                {C, Options} -> erlang:system_monitor(C, [Option(One) | Options]);
-                _ -> taken
+                {C, Options} ->
+                    erlang:system_monitor(C, [Option(One) | Options]);
+                undefined ->
+                    case catch erlang:system_monitor(C, [Option(One)]) of
+                        undefined -> ok;
+                        {'EXIT', _} -> taken;
+                        Other -> erlang:system_monitor(Other), taken
+                    end;
+                _ ->
+                    taken
             end
     end
 end,
+%% Without its last event the system monitor is `undefined`.
 ClearOne = fun(Place, Kind) ->
     case Place of
         {session, S} ->
@@ -253,7 +262,7 @@ Arm = fun(#{limits := Asked, time := ForMs, events := Events}, Otp) ->
         State = #{collector => C, sentinel => Z, place => Place, until => Until, asked => Ms(),
                   left => max(1, min(Events, MostEvents)), limits => maps:from_list(Limits),
                   tick => Ms() + TickMs, off => [], pauses => #{}, kept => [], n => 0,
-                  seen => 0, missed => 0},
+                  seen => 0, missed => 0, unset => 0},
         Start = erlang:monotonic_time(),
         try ArmAll(Place, Limits) of
             _ -> State#{arm_us => erlang:convert_time_unit(erlang:monotonic_time() - Start, native,
@@ -336,17 +345,27 @@ Again = fun(#{off := Off, limits := Limits, place := Place} = State) ->
             end
     end
 end,
-Tick = fun(#{until := Until, asked := Asked, place := Place} = Before) ->
+%% Taken: the system monitor is of another, or twice of nobody. Once, the collector may have taken
+%% the last event off and not said so yet.
+Tick = fun(#{until := Until, asked := Asked, place := Place, limits := Limits} = Before) ->
     Now = Ms(),
-    State = Before#{tick := Now + TickMs},
-    Lost = case Place of
-        {legacy, C} -> case erlang:system_monitor() of {C, _} -> false; _ -> true end;
-        _ -> false
+    Unset = case Place of
+        {legacy, C} ->
+            case erlang:system_monitor() of
+                {C, _} -> 0;
+                undefined when Limits =:= #{} -> 0;
+                undefined -> maps:get(unset, Before) + 1;
+                _ -> 2
+            end;
+        _ ->
+            0
     end,
+    State = Before#{tick := Now + TickMs, unset := Unset},
     case State of
         _ when Now >= Until -> End(State, time);
         _ when Now - Asked > LeaseMs -> End(State, unasked);
-        _ when Lost -> End(State, taken);
+        _ when Unset > 1 -> End(State, taken);
+        _ when Unset =:= 1 -> State;
         _ -> Again(State)
     end
 end,
