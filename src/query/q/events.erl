@@ -309,9 +309,10 @@ Keep = fun(#{kept := Kept, n := N, missed := Missed} = State, At, Events) ->
     State#{kept := [{At, E} || E <- lists:reverse(Fit)] ++ Kept, n := N + length(Fit),
            missed := Missed + length(Events) - length(Fit)}
 end,
-Took = fun(#{seen := Seen, left := Left} = State, At, Events) ->
+Took = fun(#{seen := Seen, left := Left, missed := Missed} = State, At, Events) ->
     Some = lists:sublist(Events, Left),
-    Next = Keep(State#{seen := Seen + length(Events), left := Left - length(Some)}, At,
+    Next = Keep(State#{seen := Seen + length(Events), left := Left - length(Some),
+                       missed := Missed + length(Events) - length(Some)}, At,
                 lists:map(Readable, Some)),
     case Left =< length(Some) of true -> End(Next, events); false -> Next end
 end,
