@@ -30,6 +30,7 @@ struct events_session {
     struct kept_name known[NAMES_KEPT]; /* by hash; a collision forgets the one before */
     bool asked, delivering;
     uint64_t armed_ns, asked_ns;
+    uint64_t unread; /* rows so far that could not be read */
 };
 
 static struct events_session *events_of(struct session *s)
@@ -144,7 +145,8 @@ static void on_taken(void *arg, const struct answer *answer)
         return;
     }
     t->run.seen = t->taken.seen;
-    t->run.missed = t->taken.missed;
+    t->unread += t->taken.unread;
+    t->run.missed = t->taken.missed + t->unread;
     if (t->taken.end == EVENTS_RUNNING)
         memcpy(t->run.limits, t->taken.limits, sizeof t->run.limits);
     if (t->taken.end != EVENTS_RUNNING && t->run.status.phase == SESSION_RUNNING)

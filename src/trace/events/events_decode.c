@@ -256,7 +256,7 @@ static bool read_events(struct cursor *c, struct events_taken *out)
         if (read_event(&event, &out->events[out->n]))
             out->n++;
         else
-            out->missed++;
+            out->unread++;
     }
     return cursor_list_end(c, &list);
 }
@@ -286,7 +286,7 @@ int decode_events_taken(struct events_taken *out, const uint8_t *term, size_t le
     size_t arity = 0;
     out->end = EVENTS_RUNNING;
     out->n = 0;
-    out->seen = out->missed = 0;
+    out->seen = out->missed = out->unread = 0;
     for (size_t i = 0; i < SYSTEM_EVENTS; i++)
         out->limits[i] = 0;
     cursor_init(&c, term, len);

@@ -20,6 +20,7 @@ int decode_events_armed(struct events_armed *out, const uint8_t *term, size_t le
 struct events_taken {
     enum events_end end;
     uint64_t seen, missed;
+    uint64_t unread; /* of this answer: rows that cannot be read */
     int64_t limits[SYSTEM_EVENTS];
     struct system_event events[EVENTS_BATCH];
     size_t n;

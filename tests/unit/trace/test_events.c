@@ -107,6 +107,18 @@ TEST(test_events_and_their_end)
     free_world(w);
 }
 
+TEST(test_what_cannot_be_read_stays_missed)
+{
+    struct world *w = armed_world();
+    played_answer(&w->p, QUESTION_EVENTS, TOOK("running", "{1,{long_nap,<0.80.0>,[]}}"));
+    assert_int_equal(events_session_run(w->s)->missed, 4);
+    w->p.now += UINT64_C(1000000000);
+    session_tick(w->s);
+    played_answer(&w->p, QUESTION_EVENTS, TOOK("running", ""));
+    assert_int_equal(events_session_run(w->s)->missed, 4);
+    free_world(w);
+}
+
 TEST(test_what_is_left_is_seen)
 {
     struct world *w = armed_world();
