@@ -29,8 +29,8 @@ struct events_session {
     struct name_queue names;
     struct kept_name known[NAMES_KEPT]; /* by hash; a collision forgets the one before */
     bool asked, delivering;
-    uint64_t armed_ns, asked_ns;
-    uint64_t unread; /* rows so far that could not be read */
+    uint64_t armed_ns, asked_ns, ended_ns; /* ended: the node has said so */
+    uint64_t unread;                       /* rows so far that could not be read */
 };
 
 static struct events_session *events_of(struct session *s)
@@ -89,7 +89,8 @@ static void deliver_events(struct events_session *t)
         deliver_event(t, &t->taken.events[i]);
     if (!session_runs(&t->s))
         return;
-    if (t->taken.end != EVENTS_RUNNING && n == 0) {
+    /* What a node keeps comes soon; one that has always more does not hold the end up. */
+    if (t->taken.end != EVENTS_RUNNING && (n == 0 || session_now(&t->s) - t->ended_ns > SLACK_NS)) {
         t->run.end = t->taken.end;
         session_verify(&t->s);
         return;
@@ -149,8 +150,10 @@ static void on_taken(void *arg, const struct answer *answer)
     t->run.missed = t->taken.missed + t->unread;
     if (t->taken.end == EVENTS_RUNNING)
         memcpy(t->run.limits, t->taken.limits, sizeof t->run.limits);
-    if (t->taken.end != EVENTS_RUNNING && t->run.status.phase == SESSION_RUNNING)
+    if (t->taken.end != EVENTS_RUNNING && t->run.status.phase == SESSION_RUNNING) {
+        t->ended_ns = session_now(&t->s);
         session_enter(&t->s, SESSION_ENDING);
+    }
     t->delivering = true;
     ask_for_names(t);
 }

@@ -119,6 +119,20 @@ TEST(test_what_cannot_be_read_stays_missed)
     free_world(w);
 }
 
+TEST(test_an_end_with_ever_more_events_ends)
+{
+    struct world *w = armed_world();
+    for (int i = 0; i < 30; i++) {
+        assert_int_equal(phase(w), i > 0 ? SESSION_ENDING : SESSION_RUNNING);
+        w->p.now += UINT64_C(1000000000);
+        played_answer(&w->p, QUESTION_EVENTS, TOOK("time", SCHEDULE));
+        if (phase(w) == SESSION_VERIFYING)
+            break;
+    }
+    assert_int_equal(phase(w), SESSION_VERIFYING);
+    free_world(w);
+}
+
 TEST(test_what_is_left_is_seen)
 {
     struct world *w = armed_world();
