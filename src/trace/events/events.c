@@ -13,7 +13,7 @@
 #define NAMES_MS 2000u
 #define TAKE_EVERY_NS (500u * UINT64_C(1000000))
 #define SLACK_NS (20u * UINT64_C(1000000000))
-#define NAMES_KEPT 1024 /* a power of two */
+#define NAMES_KEPT NAMES_ASKED /* a name that is forgotten is asked for again */
 
 struct kept_name {
     struct etf_pid pid;

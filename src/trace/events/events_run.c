@@ -29,7 +29,8 @@ static const struct field event_fields[] = {
     FIELD("pid", TEXT, who, "the process; of `long_schedule` also a port", .title = "PID",
           .width = 12),
     FIELD("name", TEXT, name,
-          "its registered name, label or initial call; null: it had ended when beamtop asked",
+          "its registered name, label or initial call; null: unknown: it had ended when beamtop "
+          "asked, or too many had events at once",
           .title = "NAME", .look = LOOK_NAME, .width = 24),
     FIELD("ms", COUNT, ms, "`long_gc` and `long_schedule`: how long it took, ms"),
     FIELD("words", COUNT, words,
