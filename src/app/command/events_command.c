@@ -73,6 +73,9 @@ static void end_watch(void *arg)
         system_event_groups_sort(t->groups);
         rc = events_sink_groups(&t->sink, t->groups, t->by, &failed);
     }
+    if (t->groups->others > 0)
+        tell_line("%" PRId64 " events are in no group: there are %d at most", t->groups->others,
+                  EVENT_GROUPS);
     if (rc == 0)
         rc = events_sink_end(&t->sink, run, &failed);
     if (rc != 0 && err.code == ERR_NONE)
