@@ -122,14 +122,15 @@ Drain = fun Drain(N, Sofar) ->
             end
     end
 end,
-Drop = fun Drop(Dropped) ->
-    case min(Queued(), AtOnce) of
+%% What is queued now: of a flood of two events the other goes on, and would be dropped for ever.
+Drop = fun Drop(Left) ->
+    case min(Left, AtOnce) of
         0 ->
-            Dropped;
+            ok;
         N ->
             lists:zipwith(fun prim_eval:'receive'/2, lists:duplicate(N, fun erlang:is_tuple/1),
                           lists:duplicate(N, 0)),
-            Drop(Dropped + N)
+            Drop(Left - N)
     end
 end,
 MostOf = fun(Events) ->
@@ -154,7 +155,8 @@ Collect = fun Collect(Holder, Place, Began, Taken) ->
             Some = Drain(LookAt, []),
             Kind = MostOf(Some),
             Kind =:= none orelse ClearOne(Place, Kind),
-            Dropped = Drop(0),
+            Dropped = Queued(),
+            Drop(Dropped),
             Holder ! {self(), shed, WallUs(), Some, Kind, Dropped},
             Collect(Holder, Place, From, Had)
     end
