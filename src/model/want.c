@@ -50,7 +50,9 @@ void want_merge(struct want *into, const struct want *other)
     }
     if ((other->needs & NEED(ONE_TABLE)) && !(into->needs & NEED(ONE_TABLE)))
         memcpy(into->table, other->table, sizeof into->table);
-    if ((other->needs & NEED(TABLE_KEYS)) && strcmp(into->table, other->table) == 0)
+    const bool other_table = strcmp(into->table, other->table) != 0;
+    if ((other->needs & NEED(TABLE_KEYS)) && !other_table)
         into->keys = other->keys;
-    into->needs |= other->needs;
+    /* Keys are of the table that was asked about, not of the one that is read now. */
+    into->needs |= other_table ? other->needs & ~NEED(TABLE_KEYS) : other->needs;
 }

@@ -254,10 +254,11 @@ static void follow(struct table_page *t, const struct model *m, const struct one
     ring_push(&t->objects, known_or_nan(row->objects));
 }
 
-static void follow_keys(struct table_page *t, const struct model *m)
+/* is_shown: this table is the one that is read. */
+static void follow_keys(struct table_page *t, const struct model *m, bool is_shown)
 {
     const uint64_t round = model_round(m, QUESTION_TABLE_KEYS);
-    if (t->keys == KEYS_ASKED && round > t->keys_round)
+    if (t->keys == KEYS_ASKED && round > t->keys_round && is_shown)
         t->keys = KEYS_READ;
     else if (t->keys == KEYS_READ && round > t->keys_round)
         t->keys = KEYS_NOT_ASKED; /* another page has read another table's */
@@ -283,6 +284,7 @@ static void table_draw(void *state, const struct model *m, struct view_page *pag
         return;
     }
     if (!row) {
+        follow_keys(t, m, false);
         page_missing(page, m, "an ETS table");
         if (model_one_table(m))
             snprintf(page->empty, sizeof page->empty,
@@ -291,7 +293,7 @@ static void table_draw(void *state, const struct model *m, struct view_page *pag
         return;
     }
     follow(t, m, row);
-    follow_keys(t, m);
+    follow_keys(t, m, true);
     if (!row->exists) {
         snprintf(page->empty, sizeof page->empty, "The node has no ETS table %.200s.",
                  t->link.name);

@@ -267,6 +267,19 @@ TEST(test_wants_add_up)
     assert_false(want_add_pid(&a.scan, &last));
 }
 
+/* Keys are read only of the table that they were asked for. */
+TEST(test_keys_of_another_table_are_not_wanted)
+{
+    struct want shown = {.needs = NEED(ONE_TABLE), .table = "shown"};
+    struct want asked = {.needs = NEED(ONE_TABLE) | NEED(TABLE_KEYS), .table = "x", .keys = 20};
+    struct want none = {0};
+    want_merge(&shown, &asked);
+    assert_int_equal(shown.needs, NEED(ONE_TABLE));
+    want_merge(&none, &asked);
+    assert_int_equal(none.needs, NEED(ONE_TABLE) | NEED(TABLE_KEYS));
+    assert_int_equal(none.keys, 20);
+}
+
 TEST(test_journal)
 {
     struct model *m = model_new();
