@@ -72,6 +72,10 @@ static void put_target(struct view_page *page, const struct waits_graph *g, size
                    page_name(page, waits_name(&page->arena, &g->rows[g->to[i]], false)));
     else
         page_slice(page, STYLE_NAME, page_name(page, w->for_name.len > 0 ? w->for_name : w->node));
+    if (!w->has_for && w->for_name.len > 0 && w->node.len > 0) { /* a pid or name of there */
+        page_puts(page, STYLE_DIM, " on ");
+        page_slice(page, STYLE_NAME, page_name(page, w->node));
+    }
     if (!w->has_for && w->for_name.len == 0 && w->node.len == 0 && w->among > 1)
         page_printf(page, STYLE_DIM, "one of %lld that it monitors", (long long)w->among);
     else if (!w->has_for && w->for_name.len == 0 && w->node.len == 0)
