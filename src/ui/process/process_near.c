@@ -134,17 +134,22 @@ static void put_tables(struct view_page *page, const struct model *m, const stru
 {
     const struct table_detail *t = model_tables(m);
     const struct tables_row *rows = t ? t->rows : NULL;
-    int64_t n = 0, bytes = 0, shown = 0;
+    int64_t n = 0, shown = 0;
+    double bytes = (double)NAN; /* not known of any */
+    bool is_least = false;
     char title[80], count[32], size[32];
     for (size_t i = 0; t && i < t->n_rows; i++)
-        if (rows[i].has_owner && pid_same(&rows[i].owner, pid)) {
-            n += rows[i].tables > 0 ? rows[i].tables : 0;
-            bytes += rows[i].memory_bytes > 0 ? rows[i].memory_bytes : 0;
+        if (rows[i].has_owner && pid_same(&rows[i].owner, pid) && rows[i].tables > 0) {
+            n += rows[i].tables;
+            if (rows[i].memory_bytes >= 0)
+                bytes = (isnan(bytes) ? 0 : bytes) + (double)rows[i].memory_bytes;
+            else
+                is_least = true;
         }
     if (n == 0)
         return;
-    snprintf(title, sizeof title, "ETS tables  %s, %s", text_integer(count, sizeof count, n),
-             text_bytes(size, sizeof size, (double)bytes));
+    snprintf(title, sizeof title, "ETS tables  %s, %s%s", text_integer(count, sizeof count, n),
+             is_least && !isnan(bytes) ? "at least " : "", text_bytes(size, sizeof size, bytes));
     put_heading(page, m, title, t);
     for (size_t i = 0; i < t->n_rows && shown < SHOWN; i++) {
         if (!rows[i].has_owner || !pid_same(&rows[i].owner, pid))
