@@ -122,6 +122,7 @@ static void build_known(struct builder *b, bool known, bool value)
 static void build_one(struct builder *b, const struct tables_read *t, const struct ets_table *table,
                       const struct stepped_who *who)
 {
+    const bool has_copies = t->has_mnesia && table->is_mnesia && table->copies.len > 0;
     struct sum sum = {.words = -1, .objects = -1};
     add_table(&sum, table);
     build_tuple(b, TABLES_COLUMNS);
@@ -139,9 +140,9 @@ static void build_one(struct builder *b, const struct tables_read *t, const stru
     values_build_number(b, table->key_position);
     values_build_pid(b, t->node.name, table->has_heir, &table->heir);
     build_tid(b, t, table);
-    build_attribute(b, table->copies);
-    values_build_number(b, table->copies.len > 0 ? table->copy_nodes : -1);
-    values_build_number(b, table->copies.len > 0 ? table->active_nodes : -1);
+    build_attribute(b, has_copies ? table->copies : (struct slice){0});
+    values_build_number(b, has_copies ? table->copy_nodes : -1);
+    values_build_number(b, has_copies ? table->active_nodes : -1);
 }
 
 static void build_rest(struct builder *b, const struct tables_read *t, const struct ets_table *of,

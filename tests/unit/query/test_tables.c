@@ -178,6 +178,17 @@ TEST(test_files_and_copies)
           "[[{{people,disc_copies},['a@h','b@h']}]]", "[[{{people,disc_only_copies},[]}]]",
           "[[{{people,active_replicas},['a@h']}]]"}},
     };
+    /* Mnesia has stopped, and its table is made again without it. */
+    static const struct stepped_said without[] = {
+        {COUNT, {"2", "8"}},
+        {LIST, {"[people,c]"}},
+        {SIZES, {"[300,200]", "[1,2]", "[undefined,undefined]"}},
+        {DETAILS,
+         {"[set,bag]", "[public,private]", "[true,false]", "[false,true]", "[false,false]",
+          "[false,false]", "[2,1]", "[none,none]", "[<0.1.0>,<0.2.0>]", "[false,false]"}},
+        {KEEPERS, {"0", "2", "undefined"}},
+        {FILES, {NULL}},
+    };
     void *read = start_tables();
     struct buf asked;
     buf_init(&asked, 0);
@@ -190,6 +201,10 @@ TEST(test_files_and_copies)
                            "undefined,undefined,<<\"dets\">>,undefined"));
     assert_non_null(strstr(buf_cstr(&text), "{<<\"{log,1}\">>,undefined,<0.8.0>,"));
     assert_non_null(strstr(buf_cstr(&text), "{<<\"old\">>,old,<0.9.0>,"));
+    buf_clear(&text);
+    stepped_run(&tables_question, read, 40000, without, ARRAY_LEN(without), &asked);
+    text = stepped_answer(&tables_question, read);
+    assert_null(strstr(buf_cstr(&text), "disc_copies"));
     buf_clear(&text);
     buf_clear(&asked);
     end_tables(read);
