@@ -89,6 +89,7 @@ void tables_take_files(void *own, const struct slice *values, size_t n)
 {
     struct tables_read *t = own;
     size_t at = 0;
+    t->files_left_out |= !values;
     if (!values)
         return;
     if (has_some(t->n_dets) && at < n)

@@ -205,6 +205,7 @@ TEST(test_files_and_copies)
     stepped_run(&tables_question, read, 40000, without, ARRAY_LEN(without), &asked);
     text = stepped_answer(&tables_question, read);
     assert_null(strstr(buf_cstr(&text), "disc_copies"));
+    assert_non_null(strstr(buf_cstr(&text), "],true}")); /* disk logs failed */
     buf_clear(&text);
     buf_clear(&asked);
     end_tables(read);
