@@ -141,16 +141,19 @@ MostOf = fun(Events) ->
         [] -> none
     end
 end,
-Collect = fun Collect(Holder, Place, Began, Taken) ->
+Collect = fun Collect(Holder, Place, Count, Began, Taken) ->
     Sleep(TurnMs),
     Now = Ms(),
-    {From, Had} = case Now - Began >= 1000 of true -> {Now, 0}; false -> {Began, Taken} end,
+    {From, Had} = case Now - Began >= 1000 of
+        true -> Count(), {Now, 0};
+        false -> {Began, Taken}
+    end,
     case Queued() of
         0 ->
-            Collect(Holder, Place, From, Had);
+            Collect(Holder, Place, Count, From, Had);
         N when Had + N =< MostRate ->
             Holder ! {self(), events, WallUs(), Drain(N, [])},
-            Collect(Holder, Place, From, Had + N);
+            Collect(Holder, Place, Count, From, Had + N);
         _ ->
             Some = Drain(LookAt, []),
             Kind = MostOf(Some),
@@ -158,17 +161,17 @@ Collect = fun Collect(Holder, Place, Began, Taken) ->
             Dropped = Queued(),
             Drop(Dropped),
             Holder ! {self(), shed, WallUs(), Some, Kind, Dropped},
-            Collect(Holder, Place, From, Had)
+            Collect(Holder, Place, Count, From, Had)
     end
 end,
-Collector = fun(Holder) ->
+Collector = fun(Holder, Count) ->
     Sign(false),
-    receive {Holder, go, Place} -> Collect(Holder, Place, Ms(), 0) end
+    receive {Holder, go, Place} -> Collect(Holder, Place, Count, Ms(), 0) end
 end,
 
 %% ---- The sentinel
 
-Sentinel = fun(Holder, C, Place, UntilMs) ->
+Sentinel = fun(Holder, C, Place, UntilMs, Count) ->
     Sign(true),
     Gone = monitor(process, Holder),
     Stop = fun() -> exit(C, kill), Disarm(Place) end,
@@ -178,6 +181,7 @@ Sentinel = fun(Holder, C, Place, UntilMs) ->
             {'DOWN', Gone, process, _, _} -> Stop();
             _ -> Watch()
         after 500 ->
+            Count(),
             case process_info(C, message_queue_len) of
                 {_, N} when N > MostQueued -> Stop();
                 _ -> Ms() > UntilMs andalso Stop()
@@ -254,11 +258,12 @@ Arm = fun(#{limits := Asked, time := ForMs, events := Events}, Otp) ->
     Limits = lists:map(Clamp, Asked),
     Reserve(),
     Self = self(),
-    C = spawn_opt(erlang, apply, [Collector, [Self]], SpawnOptions),
+    C = spawn_opt(erlang, apply, [Collector, [Self, get(count_work)]], SpawnOptions),
     try
         Place = PlaceFor(Otp, C),
         Until = Ms() + max(1, min(ForMs, MostMs)),
-        Z = spawn_opt(erlang, apply, [Sentinel, [Self, C, Place, Until + SlackMs]], SpawnOptions),
+        Z = spawn_opt(erlang, apply, [Sentinel, [Self, C, Place, Until + SlackMs, get(count_work)]],
+                      SpawnOptions),
         receive {Z, watching} -> ok after GraceMs -> ok end,
         C ! {Self, go, Place},
         State = #{collector => C, sentinel => Z, place => Place, until => Until, asked => Ms(),
