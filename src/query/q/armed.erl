@@ -194,7 +194,10 @@ end,
      {length(Flagged), [{S, Who, Labelled(Who), F, Tracer(T)}
                         || {S, Who, F, T} <- lists:sublist(Flagged, Most)]},
      Monitor,
-     length([T || T <- [whereis(beamtop_events) || Only =:= <<"beamtop_events">>] ++ Tracers,
+     length([T || T <- case Only of
+                           <<"beamtop_events">> -> [whereis(beamtop_events)];
+                           _ -> Tracers
+                       end,
                   lists:member(T, Mine)]),
      Tracer(System),
      Tokens(Pids),

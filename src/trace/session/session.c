@@ -216,13 +216,15 @@ static void judge_armed(struct session *s, const struct armed *now)
     struct session_check *check = &s->status->check;
     char word[64] = "";
     check->done = true;
-    check->breakpoints = count_above(now->breakpoints, s->baseline.breakpoints);
-    check->flags = count_above(now->flags, s->baseline.flags);
+    /* Events stand beside a trace, which may begin or end meanwhile: each judges its own. */
+    const bool traces = s->kind->question != QUESTION_EVENTS;
+    check->breakpoints = traces ? count_above(now->breakpoints, s->baseline.breakpoints) : 0;
+    check->flags = traces ? count_above(now->flags, s->baseline.flags) : 0;
     check->sessions = count_above(now->sessions, s->baseline.sessions);
     check->processes = count_above(now->processes, s->baseline.processes);
     check->control_word = s->kind->control_word ? now->control_word : 0;
-    check->system_tracer = now->system_tracer && !s->baseline.system_tracer;
-    check->system_monitor = now->system_monitor && !s->baseline.system_monitor;
+    check->system_tracer = traces && now->system_tracer && !s->baseline.system_tracer;
+    check->system_monitor = !traces && now->system_monitor && !s->baseline.system_monitor;
     check->tokens = now->tokens;
     check->clean = check->breakpoints == 0 && check->flags == 0 && check->sessions == 0 &&
                    check->processes == 0 && !check->system_tracer && !check->system_monitor &&

@@ -145,6 +145,19 @@ TEST(test_what_is_left_is_seen)
     free_world(w);
 }
 
+/* A trace that began meanwhile goes on; so do events while a trace ends. */
+TEST(test_a_trace_beside_is_not_left)
+{
+    struct world *w = armed_world();
+    played_answer(&w->p, QUESTION_EVENTS, TOOK("time", ""));
+    played_answer(&w->p, QUESTION_ARMED,
+                  "{armed,1,0,[],{1,[{<<>>,lists,seq,2,[{traced,local}]}]},"
+                  "{1,[{<<>>,<0.5.0>,<<>>,[call],<<\"<0.9.0> beamtop:trace/0\">>}]},[],0,<<>>,0}");
+    assert_int_equal(phase(w), SESSION_ENDED);
+    assert_true(events_session_run(w->s)->status.check.clean);
+    free_world(w);
+}
+
 TEST(test_refusals)
 {
     static const struct {
