@@ -98,7 +98,7 @@ void system_event_groups_sort(struct system_event_groups *groups);
     X(EVENTS_CAP, "events", "ended: event cap")                                                    \
     X(EVENTS_STOPPED, "stopped", "stopped")                                                        \
     X(EVENTS_UNASKED, "unasked", "ended by the node: beamtop did not ask for 10 s")                \
-    X(EVENTS_TAKEN, "taken", "ended: another tool set the system monitor")                         \
+    X(EVENTS_TAKEN, "taken", "ended: another tool took it off the node")                           \
     X(EVENTS_KILLED, "killed", "ended: a helper process was killed")                               \
     X(EVENTS_LOST, "connection", "ended: connection lost")
 #define EVENTS_ENUM(id, key, text) id,

@@ -353,8 +353,8 @@ Again = fun(#{off := Off, limits := Limits, place := Place} = State) ->
             end
     end
 end,
-%% Taken: the system monitor is of another, or twice of nobody. Once, the collector may have taken
-%% the last event off and not said so yet.
+%% Taken: the session is destroyed; the system monitor is of another, or twice of nobody. Once, the
+%% collector may have taken the last event off and not said so yet.
 Tick = fun(#{until := Until, asked := Asked, place := Place, limits := Limits} = Before) ->
     Now = Ms(),
     Unset = case Place of
@@ -365,8 +365,8 @@ Tick = fun(#{until := Until, asked := Asked, place := Place, limits := Limits} =
                 undefined -> maps:get(unset, Before) + 1;
                 _ -> 2
             end;
-        _ ->
-            0
+        {session, S} ->
+            try trace:info(S, system, all) of _ -> 0 catch error:_ -> 2 end
     end,
     State = Before#{tick := Now + TickMs, unset := Unset},
     case State of
