@@ -85,7 +85,7 @@ a_flood_is_cut_off() {
     holds '.[-1] | .missed > 0 and .seen - .missed < 10000'
 }
 
-# Before OTP 28 no event is no system monitor; nobody has taken it then.
+# Before OTP 28 no system monitor is set where no event is left: it was not taken.
 the_only_one_is_cut_off() {
     start_watch --large-heap 262144 --no-long-gc --no-long-schedule --no-queue --no-busy-port \
         --no-busy-dist-port --time 10m || return 1

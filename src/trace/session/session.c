@@ -216,7 +216,7 @@ static void judge_armed(struct session *s, const struct armed *now)
     struct session_check *check = &s->status->check;
     char word[64] = "";
     check->done = true;
-    /* Events stand beside a trace, which may begin or end meanwhile: each judges its own. */
+    /* Events and a trace may run at the same time: each judges its own. */
     const bool traces = s->kind->question != QUESTION_EVENTS;
     check->breakpoints = traces ? count_above(now->breakpoints, s->baseline.breakpoints) : 0;
     check->flags = traces ? count_above(now->flags, s->baseline.flags) : 0;
