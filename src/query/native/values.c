@@ -175,6 +175,31 @@ void values_build_known(struct builder *b, struct slice term)
         build_atom(b, "undefined");
 }
 
+void values_build_text(struct builder *b, struct slice text)
+{
+    if (text.len > 0)
+        build_binary(b, text.s, text.len);
+    else
+        build_atom(b, "undefined");
+}
+
+void values_build_words(struct builder *b, const char *text)
+{
+    if (text)
+        build_binary(b, text, strlen(text));
+    else
+        build_atom(b, "undefined");
+}
+
+void values_build_printed(struct builder *b, struct slice term, const struct print_limits *limits)
+{
+    struct buf text;
+    buf_init(&text, 0);
+    print_term(&text, (const uint8_t *)term.s, term.len, limits);
+    build_binary(b, text.data, text.len);
+    buf_clear(&text);
+}
+
 void values_build_number(struct builder *b, int64_t n)
 {
     if (n >= 0)

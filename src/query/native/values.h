@@ -12,6 +12,7 @@
 #include "beamtop/base/slice.h"
 #include "beamtop/etf/build.h"
 #include "beamtop/etf/cursor.h"
+#include "beamtop/etf/print.h"
 
 struct cursor values_cursor(struct slice term); /* len 0: at its end */
 /* Enters a list of n terms; false: it is none, or one of bytes. */
@@ -48,6 +49,10 @@ bool values_is_jit(struct slice version);
 void values_build(struct builder *b, struct slice term);
 void values_build_known(struct builder *b, struct slice term); /* len 0: `undefined` */
 void values_build_number(struct builder *b, int64_t n);        /* below 0: `undefined` */
+void values_build_text(struct builder *b, struct slice text);  /* len 0: `undefined` */
+void values_build_words(struct builder *b, const char *text);  /* NULL: `undefined` */
+/* The term as Erlang writes it, a text. */
+void values_build_printed(struct builder *b, struct slice term, const struct print_limits *limits);
 /* known false: `undefined` */
 void values_build_pid(struct builder *b, const char *node, bool known, const struct etf_pid *pid);
 

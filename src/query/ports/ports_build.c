@@ -11,14 +11,6 @@
 #include "query/who/who.h"
 #include "query/who/who_terms.h"
 
-static void build_text(struct builder *b, const char *text)
-{
-    if (text)
-        build_binary(b, text, strlen(text));
-    else
-        build_atom(b, "undefined");
-}
-
 /* The node at the other end; empty: it connects no nodes. */
 static struct slice find_peer(const struct ports_read *r, const struct port *p)
 {
@@ -57,7 +49,7 @@ static void build_name(struct builder *b, const struct port *p, struct slice pee
     if (peer.len > 0)
         build_binary(b, peer.s, peer.len);
     else
-        build_text(b, is_inet ? NULL : p->name);
+        values_build_words(b, is_inet ? NULL : p->name);
 }
 
 static const struct who_entry *find_entry(const struct stepped_who *who, bool known,
@@ -79,7 +71,7 @@ static void build_remote_host(struct builder *b, const struct port *p)
 static void build_local_port(struct builder *b, const struct port *p)
 {
     const char *colon = p->local && !p->is_local ? strrchr(p->local, ':') : NULL;
-    build_text(b, colon ? colon + 1 : NULL);
+    values_build_words(b, colon ? colon + 1 : NULL);
 }
 
 static bool is_left(const char *state)
@@ -108,17 +100,17 @@ static void build_row(struct builder *b, const struct ports_read *r, const struc
     const char *state = ports_state(p);
     build_tuple(b, PORTS_COLUMNS);
     build_id(b, p);
-    build_text(b, p->is_socket ? "socket" : "port");
-    build_text(b, peer.len > 0 ? "distribution" : word_of_kind(p));
+    values_build_words(b, p->is_socket ? "socket" : "port");
+    values_build_words(b, peer.len > 0 ? "distribution" : word_of_kind(p));
     build_name(b, p, peer);
     values_build_pid(b, r->node, p->has_owner, &p->owner);
     who_build_shown(b, owner);
     values_build_known(b, owner ? owner->application : (struct slice){0});
-    build_text(b, p->local);
-    build_text(b, p->remote);
+    values_build_words(b, p->local);
+    values_build_words(b, p->remote);
     build_local_port(b, p);
     build_remote_host(b, p);
-    build_text(b, state);
+    values_build_words(b, state);
     build_int(b, 1);
     build_int(b, is_left(state));
     build_bool(b, p->is_busy);
@@ -169,14 +161,14 @@ static void build_rest(struct builder *b, const struct ports_read *r, struct por
             queue_bytes = values_add(queue_bytes, all[i]->queue_bytes);
     build_tuple(b, PORTS_COLUMNS);
     build_rest_id(b, of, known, kind);
-    build_text(b, of->is_socket ? "socket" : "port");
-    build_text(b, kind);
+    values_build_words(b, of->is_socket ? "socket" : "port");
+    values_build_words(b, kind);
     build_unknown(b, 1);
     values_build_pid(b, r->node, known, &of->owner);
     who_build_shown(b, owner);
     values_build_known(b, owner ? owner->application : (struct slice){0});
     build_unknown(b, 4);
-    build_text(b, state);
+    values_build_words(b, state);
     build_int(b, (int64_t)n);
     build_int(b, is_left(state) ? (int64_t)n : 0);
     build_bool(b, false);

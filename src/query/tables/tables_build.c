@@ -44,23 +44,11 @@ static void build_bytes(struct builder *b, const struct tables_read *t, const st
         values_build_number(b, sum->is_least ? -1 : (int64_t)(t->now_ms - sum->oldest_ms));
 }
 
-static void build_attribute(struct builder *b, struct slice text)
-{
-    if (text.len > 0)
-        build_binary(b, text.s, text.len);
-    else
-        build_atom(b, "undefined");
-}
-
 /* "#Ref<0.1.2.3>", or a name as Erlang writes it. */
 static void build_id(struct builder *b, struct slice id)
 {
     static const struct print_limits limits = {.bytes = 300};
-    struct buf text;
-    buf_init(&text, 0);
-    print_term(&text, (const uint8_t *)id.s, id.len, &limits);
-    build_binary(b, text.data, text.len);
-    buf_clear(&text);
+    values_build_printed(b, id, &limits);
 }
 
 /* That of one without a name is its id. */
@@ -130,9 +118,9 @@ static void build_one(struct builder *b, const struct tables_read *t, const stru
     values_build_known(b, table->name);
     build_owner(b, t, table, who);
     build_sizes(b, t, &sum);
-    build_attribute(b, table->type);
-    build_attribute(b, table->protection);
-    build_attribute(b, table->write);
+    values_build_text(b, table->type);
+    values_build_text(b, table->protection);
+    values_build_text(b, table->write);
     build_known(b, table->detail_ms > 0, table->read_concurrency);
     build_known(b, table->is_base_known, table->is_spread);
     build_known(b, table->detail_ms > 0, table->compressed);
@@ -140,7 +128,7 @@ static void build_one(struct builder *b, const struct tables_read *t, const stru
     values_build_number(b, table->key_position);
     values_build_pid(b, t->node.name, table->has_heir, &table->heir);
     build_tid(b, t, table);
-    build_attribute(b, has_copies ? table->copies : (struct slice){0});
+    values_build_text(b, has_copies ? table->copies : (struct slice){0});
     values_build_number(b, has_copies ? table->copy_nodes : -1);
     values_build_number(b, has_copies ? table->active_nodes : -1);
 }
@@ -168,7 +156,7 @@ static void build_file(struct builder *b, const struct tables_read *t,
     build_owner(b, t, &of, who);
     for (size_t i = 0; i < 3; i++)
         build_atom(b, "undefined");
-    build_attribute(b, slice_of(file->type));
+    values_build_text(b, slice_of(file->type));
     for (size_t i = 0; i < 12; i++)
         build_atom(b, "undefined");
 }

@@ -232,12 +232,8 @@ static void build_keys(struct builder *b, void *read, int64_t mono_ns,
     if (k->n > 0)
         build_list(b, k->n);
     for (size_t i = 0; i < k->n; i++) {
-        struct buf text;
-        buf_init(&text, 0);
-        print_term(&text, (const uint8_t *)k->keys[i].s, k->keys[i].len, &limits);
         build_tuple(b, 1);
-        build_binary(b, text.data, text.len);
-        buf_clear(&text);
+        values_build_printed(b, k->keys[i], &limits);
     }
     build_nil(b);
     build_bool(b, k->partial);

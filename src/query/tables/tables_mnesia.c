@@ -129,10 +129,7 @@ static void build_nodes(struct builder *b, const struct mnesia_read *r)
             buf_printf(&down, "%s%.*s", down.len > 0 ? " " : "", (int)schema[i].len, schema[i].s);
     values_build_number(b, n_running);
     values_build_number(b, n_schema);
-    if (down.len > 0)
-        build_binary(b, down.data, down.len);
-    else
-        build_atom(b, "undefined");
+    values_build_text(b, (struct slice){(const char *)down.data, down.len});
     buf_clear(&down);
 }
 

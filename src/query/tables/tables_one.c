@@ -160,18 +160,12 @@ static bool ask_spread(void *own, struct run_calls *calls)
     return t->exists && is_true(t, SPREAD);
 }
 
-static int64_t read_size(struct slice value)
-{
-    int64_t n;
-    return values_read_integer(value, &n) && n >= 0 && n <= VALUES_MOST ? n : -1;
-}
-
 static void take_sizes(void *own, const struct slice *values, size_t n)
 {
     struct table_read *t = own;
     t->is_late = !values || n != 2;
-    t->words = t->is_late ? -1 : read_size(values[0]);
-    t->objects = t->is_late ? -1 : read_size(values[1]);
+    t->words = t->is_late ? -1 : values_count(values[0]);
+    t->objects = t->is_late ? -1 : values_count(values[1]);
 }
 
 /* Who has fixed it, since when. */
@@ -233,20 +227,11 @@ static void take_copies(void *own, const struct slice *values, size_t n)
 
 #define COLUMNS 28
 
-static void build_limited(struct builder *b, struct slice term)
-{
-    static const struct print_limits limits = {.bytes = TEXT_BYTES, .items = 40};
-    struct buf text;
-    buf_init(&text, 0);
-    print_term(&text, (const uint8_t *)term.s, term.len, &limits);
-    build_binary(b, text.data, text.len);
-    buf_clear(&text);
-}
-
 static void build_printed(struct builder *b, struct slice term)
 {
+    static const struct print_limits limits = {.bytes = TEXT_BYTES, .items = 40};
     if (term.len > 0)
-        build_limited(b, term);
+        values_build_printed(b, term, &limits);
     else
         build_atom(b, "undefined");
 }
@@ -271,10 +256,7 @@ static void build_nodes(struct builder *b, const struct slice *lists, size_t n)
     buf_init(&text, 0);
     for (size_t i = 0; i < n; i++)
         put_nodes(&text, lists[i]);
-    if (text.len > 0)
-        build_binary(b, text.data, text.len);
-    else
-        build_atom(b, "undefined");
+    values_build_text(b, (struct slice){(const char *)text.data, text.len});
     buf_clear(&text);
 }
 
@@ -328,7 +310,7 @@ static void build_one_table(struct builder *b, const struct table_read *t,
     build_flag(b, t, READ);
     build_flag(b, t, SPREAD);
     build_flag(b, t, COMPRESSED);
-    values_build_number(b, t->exists ? read_size(t->item[KEY_POSITION]) : -1);
+    values_build_number(b, t->exists ? values_count(t->item[KEY_POSITION]) : -1);
     build_flag(b, t, FIXED);
     values_build_number(b, t->fixed_ns < 0 ? -1 : t->fixed_ns / 1000000);
     values_build_number(b, t->fixers);

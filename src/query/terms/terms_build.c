@@ -18,14 +18,6 @@ struct row {
     bool is_external; /* unshared: in the external term format */
 };
 
-static void build_known_text(struct builder *b, struct slice text)
-{
-    if (text.len > 0)
-        build_binary(b, text.s, text.len);
-    else
-        build_atom(b, "undefined");
-}
-
 /* Its kind and its name are what it is known by. */
 static void build_term_id(struct builder *b, const struct row *row)
 {
@@ -42,8 +34,8 @@ static void build_term_row(struct builder *b, const struct row *row)
     build_tuple(b, TERMS_COLUMNS);
     build_term_id(b, row);
     build_binary(b, row->kind, strlen(row->kind));
-    build_known_text(b, row->name);
-    build_known_text(b, row->application);
+    values_build_text(b, row->name);
+    values_build_text(b, row->application);
     values_build_number(b, row->count);
     values_build_number(b, row->limit);
     values_build_number(b, row->bytes);

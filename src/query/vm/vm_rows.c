@@ -87,14 +87,6 @@ void vm_rows_init(struct vm_rows *rows)
     *rows = (struct vm_rows){.terms = builder_new()};
 }
 
-static void build_line_text(struct builder *b, const char *text)
-{
-    if (text)
-        build_binary(b, text, strlen(text));
-    else
-        build_atom(b, "undefined");
-}
-
 static const char *number_text(const struct vm_line *row, int64_t n, char *out, size_t size)
 {
     if (n < 0)
@@ -119,15 +111,15 @@ void vm_rows_add(struct vm_rows *rows, const struct vm_line *row)
     rows->n++;
     build_tuple(b, 9);
     build_binary(b, id.data, id.len);
-    build_line_text(b, row->section);
-    build_line_text(b, row->item);
-    build_line_text(b,
-                    row->value ? row->value : number_text(row, row->number, value, sizeof value));
-    build_line_text(b, number_text(row, row->limit, limit, sizeof limit));
+    values_build_words(b, row->section);
+    values_build_words(b, row->item);
+    values_build_words(b, row->value ? row->value
+                                     : number_text(row, row->number, value, sizeof value));
+    values_build_words(b, number_text(row, row->limit, limit, sizeof limit));
     values_build_number(b, row->number);
     values_build_number(b, row->limit);
-    build_line_text(b, row->unit);
-    build_line_text(b, row->note);
+    values_build_words(b, row->unit);
+    values_build_words(b, row->note);
     buf_clear(&id);
 }
 

@@ -105,15 +105,7 @@ static void build_atom_or_undefined(struct builder *b, struct slice name)
         build_atom(b, "undefined");
 }
 
-static void build_printed(struct builder *b, struct slice term)
-{
-    static const struct print_limits limits = {.bytes = 100};
-    struct buf text;
-    buf_init(&text, 0);
-    print_term(&text, (const uint8_t *)term.s, term.len, &limits);
-    build_binary(b, text.data, text.len);
-    buf_clear(&text);
-}
+static const struct print_limits name_limits = {.bytes = 100};
 
 /* Who is waited for: pid, name, node. */
 static void build_target(struct builder *b, const struct wait_look *look, const char *node)
@@ -122,7 +114,7 @@ static void build_target(struct builder *b, const struct wait_look *look, const 
     char pid[40];
     values_build_pid(b, node, to->kind == FOR_PROCESS, &to->pid);
     if (to->kind == FOR_PORT) {
-        build_printed(b, to->name);
+        values_build_printed(b, to->name, &name_limits);
     } else if (to->kind == FOR_REMOTE && to->name.len == 0) {
         const int len = snprintf(pid, sizeof pid, PID_FORMAT, PID_NUMBERS(&to->pid));
         build_binary(b, pid, (size_t)len);
