@@ -41,3 +41,12 @@ question_mask question_kept(enum question_kept kept)
             mask |= QUESTION_BIT(q);
     return mask;
 }
+
+question_mask question_judged(void)
+{
+    question_mask mask = 0;
+    for (unsigned q = 0; q < QUESTIONS; q++)
+        if (question_rows[q].judged)
+            mask |= QUESTION_BIT(q);
+    return mask;
+}

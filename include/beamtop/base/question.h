@@ -41,7 +41,8 @@ struct question_row {
     int every_s;
     int again_s;      /* PACE_BESIDE: the second time so soon after the first; 0: every_s */
     int kept_every_s; /* KEPT_FACTS, after the first minute, KEPT_LAST, always; 0: every answer */
-    bool once;        /* asked so seldom that there is no price to learn: wall time is its cost */
+    bool judged; /* of QUESTION_LISTS: findings read the model's, so it is asked beside ticks */
+    bool once;   /* asked so seldom that there is no price to learn: wall time is its cost */
     /* A quarter more than a reduction of its work was measured to cost, in reductions of plain
      * code: the most that its first price may be; 0: as most questions. */
     double price_most;
@@ -96,7 +97,7 @@ struct question_row {
     X(TABLES, tables, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,    \
       .what = "ETS tables", .log = "ets:info of ETS tables; objects are not read")                 \
     X(WAITS, waits, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 10,      \
-      .kept_every_s = 60, .each_us = 5, .what = "waits",                                           \
+      .kept_every_s = 60, .judged = true, .each_us = 5, .what = "waits",                           \
       .log = "current function of all processes; of those that wait in a call monitors and "       \
              "stack, to find which waits for which")                                               \
     X(HOLDERS, holders, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,  \
@@ -167,8 +168,9 @@ enum question question_find(const char *name); /* QUESTIONS: there is none */
 
 typedef uint64_t question_mask;
 #define QUESTION_BIT(q) ((question_mask)1 << (q))
-/* Masks of those that are asked so, and kept so. */
+/* Masks of those that are asked so, kept so, and judged. */
 question_mask question_paced(enum question_pace pace);
 question_mask question_kept(enum question_kept kept);
+question_mask question_judged(void);
 
 #endif

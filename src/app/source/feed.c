@@ -146,8 +146,8 @@ static void keep_last(struct feed *f, const struct answer *answer)
 /* What findings and the view of a process read of it is in the model, whoever has asked. */
 static void take_beside(struct feed *f, const struct answer *answer, struct error *err)
 {
-    if (answer->question == QUESTION_WAITS)
-        (void)model_take(f->model, QUESTION_WAITS, answer->value, answer->len, NULL,
+    if (question_rows[answer->question].judged)
+        (void)model_take(f->model, answer->question, answer->value, answer->len, NULL,
                          clock_mono_ns(), err);
 }
 
@@ -237,7 +237,7 @@ bool feed_has_busiest(const struct proc_scan *scan, uint64_t now_ns, uint32_t cr
 /* A view has asked for it just now. */
 static bool is_fresh(const struct feed *f, enum question q)
 {
-    const struct table_detail *last = q == QUESTION_WAITS ? model_waits(f->model) : NULL;
+    const struct table_detail *last = question_rows[q].judged ? model_answer(f->model, q) : NULL;
     const struct system_sample *now = model_system(f->model);
     return last && now && now->mono_ns >= last->mono_ns &&
            (double)(now->mono_ns - last->mono_ns) / 1e9 < question_rows[q].every_s / 2.0;

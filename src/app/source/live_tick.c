@@ -252,7 +252,7 @@ static bool is_behind(const struct live *l, enum question question)
 /* It is under way beside the ticks: the model has its answer soon. */
 static bool is_asked_beside(const struct live *l, enum question question)
 {
-    return question == QUESTION_WAITS && query_pending(l->query, question);
+    return question_rows[question].judged && query_pending(l->query, question);
 }
 
 /* Starts a tick with these questions; those still without an answer are left out. */

@@ -206,7 +206,7 @@ static void *make_findings(struct tui *t)
     struct tui_findings *f = alloc_zero(1, sizeof *f);
     f->tui = t;
     f->feed = (struct feed){.model = t->model,
-                            .questions = question_paced(PACE_BESIDE) | QUESTION_BIT(QUESTION_WAITS),
+                            .questions = question_paced(PACE_BESIDE) | question_judged(),
                             .busiest = true,
                             .watch = watch_findings,
                             .arg = f};
