@@ -13,6 +13,8 @@ int command_heapsample(const struct cli_options *o, const struct app_env *env);
 /* The answer to one question: the sink kind of the command's name. */
 int command_table(const struct cli_options *o, const struct app_env *env);
 int command_tables(const struct cli_options *o, const struct app_env *env);
+int command_holders(const struct cli_options *o, const struct app_env *env);
+int command_terms(const struct cli_options *o, const struct app_env *env);
 int command_answer(const struct cli_options *o, const struct app_env *env);
 int command_msacc(const struct cli_options *o, const struct app_env *env);
 int command_process(const struct cli_options *o, const struct app_env *env);

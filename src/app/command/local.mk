@@ -5,9 +5,10 @@ src_libapp_a_SOURCES += \
 	src/app/command/condition.c \
 	src/app/command/condition.h src/app/command/events_command.c \
 	src/app/command/explain_command.c src/app/command/generate.c \
+	src/app/command/printing.c src/app/command/printing.h \
 	src/app/command/report_command.c src/app/command/settings.c \
 	src/app/command/settings.h \
-	src/app/command/stacks_command.c \
+	src/app/command/stacks_command.c src/app/command/table_commands.c \
 	src/app/command/trace_command.c src/app/command/session_file.c \
 	src/app/command/session_file.h src/app/command/trace_print.c src/app/command/trace_print.h \
 	src/app/command/trace_arguments.c src/app/command/trace_arguments.h \
