@@ -12,26 +12,19 @@
 #include "beamtop/etf/cursor.h"
 #include "expr.h"
 #include "header.h"
-#include "query/alloc/allocators.h"
 #include "query/apps/apps.h"
-#include "query/facts/facts.h"
 #include "query/native/internal.h"
 #include "keeper.h"
 #include "listeners.h"
 #include "query/native/native.h"
 #include "node.h"
 #include "query/native/price.h"
-#include "query/late/late.h"
 #include "query/leaders/leaders.h"
-#include "query/ports/ports.h"
 #include "query/process/process.h"
 #include "query/growth/growth.h"
 #include "query/holders/holders.h"
 #include "query/scan/scan.h"
-#include "query/tables/tables.h"
-#include "query/tables/tables_one.h"
-#include "query/terms/terms.h"
-#include "query/vm/vm.h"
+#include "stepped_questions.h"
 #include "query/waits/waits.h"
 
 /* What the program waits beyond the target's own deadline before it gives an answer up. */
@@ -325,12 +318,6 @@ bool query_is_own(const struct query *q, const struct etf_pid *pid)
     return native_is_own(q->native, pid);
 }
 
-/* Those that are one run each. */
-static const struct stepped *const stepped[] = {
-    &facts_question, &tables_question,    &allocators_question, &late_question,
-    &ports_question, &one_table_question, &table_keys_question, &mnesia_question,
-    &terms_question, &vm_question};
-
 /* ---- native answers */
 
 /* Since it was asked, or since the answer before: that covers what was done in between. */
@@ -583,9 +570,9 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
     q->ways[QUESTION_LEADERS] =
         leaders_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
     q->ways[QUESTION_PROCESS] = process_way(q, &q->price, q->native, conn, loop);
-    for (size_t i = 0; i < ARRAY_LEN(stepped); i++)
-        q->ways[stepped[i]->question] =
-            stepped_way(stepped[i], q, &q->price, q->native, conn, loop);
+    for (size_t i = 0; i < stepped_questions_count; i++)
+        q->ways[stepped_questions[i]->question] =
+            stepped_way(stepped_questions[i], q, &q->price, q->native, conn, loop);
     q->ways[QUESTION_APPS] =
         apps_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
     q->ways[QUESTION_GROWTH] =

@@ -6,23 +6,11 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
 #include "one_term.h"
-#include "query/alloc/allocators.h"
-#include "query/facts/facts.h"
-#include "query/late/late.h"
 #include "query/native/values.h"
-#include "query/ports/ports.h"
-#include "query/tables/tables.h"
-#include "query/tables/tables_one.h"
-#include "query/terms/terms.h"
-#include "query/vm/vm.h"
+#include "query/stepped_questions.h"
 
 #define VALUES_KEPT 64
 #define TIMES 4 /* that a step is asked again */
-
-static const struct stepped *const kinds[] = {
-    &facts_question, &tables_question,    &allocators_question, &late_question,
-    &ports_question, &one_table_question, &table_keys_question, &mnesia_question,
-    &terms_question, &vm_question};
 
 struct said {
     struct slice values[VALUES_KEPT];
@@ -103,8 +91,8 @@ static void read_value(struct slice value)
     if (values_enter_list(value, &c, &n) && n > 0)
         for (said.n = 0; said.n < n && said.n < VALUES_KEPT; said.n++)
             (void)cursor_raw(&c, &said.values[said.n]);
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+    for (size_t i = 0; i < stepped_questions_count; i++) {
         said.at = 0;
-        ask_kind(kinds[i], &said);
+        ask_kind(stepped_questions[i], &said);
     }
 }
