@@ -30,6 +30,20 @@ static inline size_t stepped_ask(const struct stepped *kind, void *read, size_t 
     return n;
 }
 
+/* What it reads; stepped_end() frees it. */
+static inline void *stepped_start(const struct stepped *kind)
+{
+    void *read = alloc_zero(1, kind->bytes);
+    kind->init(read);
+    return read;
+}
+
+static inline void stepped_end(const struct stepped *kind, void *read)
+{
+    kind->clear(read);
+    free(read);
+}
+
 /* All steps, as a run goes through them. */
 static inline void stepped_run(const struct stepped *kind, void *read, uint64_t ms,
                                const struct stepped_said *said, size_t n_said, struct buf *asked)
@@ -69,6 +83,13 @@ static inline struct buf stepped_answer(const struct stepped *kind, void *read)
     print_term(&text, bytes, len, &steps_limits);
     builder_free(b);
     return text;
+}
+
+static inline void stepped_expect(const struct stepped *kind, void *read, const char *expected)
+{
+    struct buf text = stepped_answer(kind, read);
+    assert_string_equal(buf_cstr(&text), expected);
+    buf_clear(&text);
 }
 
 #endif

@@ -15,26 +15,6 @@ enum step {
 };
 /* clang-format on */
 
-static void *start_tables(void)
-{
-    void *read = alloc_zero(1, tables_question.bytes);
-    tables_question.init(read);
-    return read;
-}
-
-static void end_tables(void *read)
-{
-    tables_question.clear(read);
-    free(read);
-}
-
-static void expect_answer(void *read, const char *expected)
-{
-    struct buf text = stepped_answer(&tables_question, read);
-    assert_string_equal(buf_cstr(&text), expected);
-    buf_clear(&text);
-}
-
 #define WHAT                                                                                       \
     {                                                                                              \
         DETAILS,                                                                                   \
@@ -57,11 +37,11 @@ static const struct stepped_said first[] = {
 
 TEST(test_rows)
 {
-    void *read = start_tables();
+    void *read = stepped_start(&tables_question);
     stepped_run(&tables_question, read, 1000, first, ARRAY_LEN(first), NULL);
     /* Details came in the order of what each holds. */
-    expect_answer(
-        read,
+    stepped_expect(
+        &tables_question, read,
         "{tables,7000000,"
         "[{<<\"b\">>,other,<0.1.0>,undefined,undefined,1,9,8000,<<\"set\">>,<<\"public\">>,"
         "<<\"true\">>,false,true,false,false,1,undefined,undefined,undefined,undefined,undefined},"
@@ -70,7 +50,7 @@ TEST(test_rows)
         "{<<\"a\">>,a,<0.1.0>,undefined,undefined,1,1,2400,<<\"ordered_set\">>,<<\"protected\">>,"
         "<<\"auto\">>,false,false,true,false,2,undefined,undefined,undefined,undefined,undefined}],"
         "false}");
-    end_tables(read);
+    stepped_end(&tables_question, read);
 }
 
 /* The list and what does not change are not asked again; of a table that waits, the size before. */
@@ -81,7 +61,7 @@ TEST(test_second_look)
         {SIZES, {"[400,300]", "\"ab\"", "[undefined,undefined]"}},
         {SPREAD, {NULL}},
     };
-    void *read = start_tables();
+    void *read = stepped_start(&tables_question);
     stepped_run(&tables_question, read, 1000, first, ARRAY_LEN(first), NULL);
     struct buf asked, text;
     buf_init(&asked, 0);
@@ -92,7 +72,7 @@ TEST(test_second_look)
     assert_non_null(strstr(buf_cstr(&text), "{<<\"c\">>,c,<0.2.0>,undefined,undefined,1,97,3200,"));
     buf_clear(&text);
     buf_clear(&asked);
-    end_tables(read);
+    stepped_end(&tables_question, read);
 }
 
 /* Above 1,000 the smaller ones are added up by owner. */
@@ -139,7 +119,7 @@ TEST(test_odd_values)
                                       "[9223372036854775807,-5,a]"};
     for (size_t i = 0; i < ARRAY_LEN(odd); i++)
         for (size_t at = 0; at < ARRAY_LEN(first); at++) {
-            void *read = start_tables();
+            void *read = stepped_start(&tables_question);
             const struct stepped_now now = {1000, NODE, 0};
             tables_question.begin(read, &now);
             for (size_t k = 0; k < ARRAY_LEN(first); k++) {
@@ -154,7 +134,7 @@ TEST(test_odd_values)
             assert_null(strstr(buf_cstr(&text), "Bad"));
             assert_null(strstr(buf_cstr(&text), "1.5"));
             buf_clear(&text);
-            end_tables(read);
+            stepped_end(&tables_question, read);
         }
 }
 
@@ -189,7 +169,7 @@ TEST(test_files_and_copies)
         {KEEPERS, {"0", "2", "undefined"}},
         {FILES, {NULL}},
     };
-    void *read = start_tables();
+    void *read = stepped_start(&tables_question);
     struct buf asked;
     buf_init(&asked, 0);
     stepped_run(&tables_question, read, 1000, said, ARRAY_LEN(said), &asked);
@@ -208,7 +188,7 @@ TEST(test_files_and_copies)
     assert_non_null(strstr(buf_cstr(&text), "],true}")); /* disk logs failed */
     buf_clear(&text);
     buf_clear(&asked);
-    end_tables(read);
+    stepped_end(&tables_question, read);
 }
 
 /* ---- one table */
@@ -217,24 +197,10 @@ static void *start_one(const struct stepped *kind, const char *argument)
 {
     struct slice arg;
     struct builder *b = term_of(argument, &arg);
-    void *read = alloc_zero(1, kind->bytes);
-    kind->init(read);
+    void *read = stepped_start(kind);
     assert_true(kind->takes(read, (const uint8_t *)arg.s, arg.len));
     builder_free(b);
     return read;
-}
-
-static void end_one(const struct stepped *kind, void *read)
-{
-    kind->clear(read);
-    free(read);
-}
-
-static void expect_text(const struct stepped *kind, void *read, const char *expected)
-{
-    struct buf text = stepped_answer(kind, read);
-    assert_string_equal(buf_cstr(&text), expected);
-    buf_clear(&text);
 }
 
 enum one_step { ONE_ID, ONE_ITEMS, ONE_SIZES, ONE_SPREAD, ONE_FIXED, ONE_COPIES };
@@ -259,14 +225,14 @@ TEST(test_one_table)
     buf_init(&asked, 0);
     stepped_run(&one_table_question, read, 1000, spread, ARRAY_LEN(spread), &asked);
     assert_non_null(strstr(buf_cstr(&asked), "binary_to_existing_atom[<<\"sessions\">>,utf8]"));
-    expect_text(
+    stepped_expect(
         &one_table_question, read,
         "{one_table,7000000,[{<<\"sessions\">>,true,sessions,<<\"undefined\">>,"
         "<<\"set\">>,<<\"public\">>,<0.1.0>," UNKNOWN(
             4) ",undefined,30,<<\"auto\">>,true,"
                "true,false,2,true,2000,2,<0.2.0>,undefined," UNKNOWN(4) ",undefined}],false}");
     buf_clear(&asked);
-    end_one(&one_table_question, read);
+    stepped_end(&one_table_question, read);
 }
 
 /* The name makes no atom there; numbers of a reference are checked there. */
@@ -282,7 +248,7 @@ TEST(test_no_such_table)
     assert_non_null(strstr(buf_cstr(&text), "[{<<\"#Ref<0.1.2.3>\">>,false,undefined,"));
     buf_clear(&text);
     buf_clear(&asked);
-    end_one(&one_table_question, read);
+    stepped_end(&one_table_question, read);
 }
 
 /* ---- keys */
@@ -309,11 +275,11 @@ TEST(test_keys)
     stepped_run(&table_keys_question, read, 1000, said, ARRAY_LEN(said), &asked);
     assert_non_null(strstr(buf_cstr(&asked), "lists:zipwith3[fun lists:foldl/3,[fun ets:next/2"));
     assert_non_null(strstr(buf_cstr(&asked), ",[\"e\",\"e\"],[[t],[t,t]]]"));
-    expect_text(&table_keys_question, read,
-                "{table_keys,7000000,[{<<\"7\">>},{<<\"{user,1}\">>},{<<\"b\">>},{<<\"c\">>},"
-                "{<<\"d\">>},{<<\"\\\"e\\\"\">>},{<<\"65\">>},{<<\"10\">>}],false}");
+    stepped_expect(&table_keys_question, read,
+                   "{table_keys,7000000,[{<<\"7\">>},{<<\"{user,1}\">>},{<<\"b\">>},{<<\"c\">>},"
+                   "{<<\"d\">>},{<<\"\\\"e\\\"\">>},{<<\"65\">>},{<<\"10\">>}],false}");
     buf_clear(&asked);
-    end_one(&table_keys_question, read);
+    stepped_end(&table_keys_question, read);
 }
 
 /* Not one more than was asked for; one that was deleted meanwhile ends it. */
@@ -326,8 +292,8 @@ TEST(test_keys_have_an_end)
                                                {KEYS_NEXT, {NULL}}};
     void *read = start_one(&table_keys_question, "{<<\"t\">>,3}");
     stepped_run(&table_keys_question, read, 1000, said, ARRAY_LEN(said), NULL);
-    expect_text(&table_keys_question, read, "{table_keys,7000000,[{<<\"a\">>}],true}");
-    end_one(&table_keys_question, read);
+    stepped_expect(&table_keys_question, read, "{table_keys,7000000,[{<<\"a\">>}],true}");
+    stepped_end(&table_keys_question, read);
 }
 
 TEST(test_keys_of_a_bag)
@@ -339,8 +305,9 @@ TEST(test_keys_of_a_bag)
                                                {KEYS_NEXT, {"['$end_of_table']"}}};
     void *read = start_one(&table_keys_question, "{<<\"t\">>,9}");
     stepped_run(&table_keys_question, read, 1000, said, ARRAY_LEN(said), NULL);
-    expect_text(&table_keys_question, read, "{table_keys,7000000,[{<<\"a\">>},{<<\"b\">>}],false}");
-    end_one(&table_keys_question, read);
+    stepped_expect(&table_keys_question, read,
+                   "{table_keys,7000000,[{<<\"a\">>},{<<\"b\">>}],false}");
+    stepped_end(&table_keys_question, read);
 }
 
 TEST(test_keys_that_are_refused)
@@ -354,7 +321,7 @@ TEST(test_keys_that_are_refused)
         stepped_run(&table_keys_question, read, 1000, said[i], 2, NULL);
         assert_true(table_keys_question.refuses(read, &err));
         assert_int_equal(err.code, ERR_REFUSED);
-        end_one(&table_keys_question, read);
+        stepped_end(&table_keys_question, read);
     }
 }
 
@@ -365,8 +332,8 @@ static void expect_mnesia(const struct stepped_said *said, size_t n, const char 
     void *read = alloc_zero(1, mnesia_question.bytes);
     mnesia_question.init(read);
     stepped_run(&mnesia_question, read, 1000, said, n, NULL);
-    expect_text(&mnesia_question, read, expected);
-    end_one(&mnesia_question, read);
+    stepped_expect(&mnesia_question, read, expected);
+    stepped_end(&mnesia_question, read);
 }
 
 TEST(test_mnesia)

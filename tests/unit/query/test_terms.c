@@ -7,26 +7,6 @@
 
 enum step { COUNTS, TIMERS, ATOMS, MODULES, OWNERS, KEYS, SIZES };
 
-static void *start_terms(void)
-{
-    void *read = alloc_zero(1, terms_question.bytes);
-    terms_question.init(read);
-    return read;
-}
-
-static void end_terms(void *read)
-{
-    terms_question.clear(read);
-    free(read);
-}
-
-static void expect_answer(void *read, const char *expected)
-{
-    struct buf text = stepped_answer(&terms_question, read);
-    assert_string_equal(buf_cstr(&text), expected);
-    buf_clear(&text);
-}
-
 #define COUNTED                                                                                    \
     {                                                                                              \
         COUNTS,                                                                                    \
@@ -78,19 +58,19 @@ static const struct stepped_said first[] = {
 
 TEST(test_rows)
 {
-    void *read = start_terms();
+    void *read = stepped_start(&terms_question);
     struct buf asked;
     buf_init(&asked, 0);
     stepped_run(&terms_question, read, 1000, first, ARRAY_LEN(first), &asked);
-    expect_answer(read,
-                  "{terms,7000000,[" RESTS KEY("{x, ...} of 7 elements", "undefined", "240,false")
-                      KEY("{lists,a}", "<<\"stdlib\">>", "16,false")
-                          KEY("(a long key)", "undefined", "0,false") REST);
+    stepped_expect(&terms_question, read,
+                   "{terms,7000000,[" RESTS KEY("{x, ...} of 7 elements", "undefined", "240,false")
+                       KEY("{lists,a}", "<<\"stdlib\">>", "16,false")
+                           KEY("(a long key)", "undefined", "0,false") REST);
     /* Values are walked through where they are, by what the node can end. */
     assert_non_null(strstr(buf_cstr(&asked), "fun erlang:phash2/1"));
     assert_non_null(strstr(buf_cstr(&asked), "fun erts_debug:flat_size/1"));
     buf_clear(&asked);
-    end_terms(read);
+    stepped_end(&terms_question, read);
 }
 
 /* Of three values one takes too long: it is left out, the others are measured. */
@@ -113,15 +93,16 @@ TEST(test_value_without_end)
     static const struct stepped_said third[] = {
         COUNTED, TIMED, {ATOMS, {"[newest,other]"}}, {SIZES, {"[{other,9}]"}}};
     static const struct stepped_said fourth[] = {COUNTED, TIMED, {ATOMS, {"[newest,other]"}}};
-    void *read = start_terms();
+    void *read = stepped_start(&terms_question);
     stepped_run(&terms_question, read, 1000, late, ARRAY_LEN(late), NULL);
     stepped_run(&terms_question, read, 2000, second, ARRAY_LEN(second), NULL);
     stepped_run(&terms_question, read, 3000, third, ARRAY_LEN(third), NULL);
     stepped_run(&terms_question, read, 4000, fourth, ARRAY_LEN(fourth), NULL);
-    expect_answer(read, "{terms,7000000,[" RESTS KEY("(a long key)", "undefined", "72,false")
-                            KEY("{lists,a}", "<<\"stdlib\">>", "16,false")
-                                KEY("{x, ...} of 7 elements", "undefined", UNKNOWN2) REST);
-    end_terms(read);
+    stepped_expect(&terms_question, read,
+                   "{terms,7000000,[" RESTS KEY("(a long key)", "undefined", "72,false")
+                       KEY("{lists,a}", "<<\"stdlib\">>", "16,false")
+                           KEY("{x, ...} of 7 elements", "undefined", UNKNOWN2) REST);
+    stepped_end(&terms_question, read);
 }
 
 /* An ask that is not made says nothing of a value: it is measured in the next answer. */
@@ -131,7 +112,7 @@ TEST(test_sizes_that_are_not_asked)
         COUNTED, TIMED, {ATOMS, {NULL}}, {MODULES, {NULL}}, {OWNERS, {NULL}}, {KEYS, {NULL}}};
     static const char *const one[STEP_VALUES] = {"[{whole,{lists,a},undefined}]"};
     const struct stepped_now then = {40000, NODE, 0}, now = {42000, NODE, 0};
-    void *read = start_terms();
+    void *read = stepped_start(&terms_question);
     stepped_run(&terms_question, read, 1000, unlisted, ARRAY_LEN(unlisted), NULL);
     terms_question.begin(read, &then);
     assert_int_equal(stepped_ask(&terms_question, read, KEYS, NULL), 1);
@@ -140,7 +121,7 @@ TEST(test_sizes_that_are_not_asked)
     terms_question.steps[SIZES].take(read, NULL, 0);
     terms_question.begin(read, &now);
     assert_int_equal(stepped_ask(&terms_question, read, SIZES, NULL), 1);
-    end_terms(read);
+    stepped_end(&terms_question, read);
 }
 
 /* What is not printed of keys may be all that tells them apart: one's size is not the other's. */
@@ -163,14 +144,14 @@ TEST(test_keys_of_one_text)
         {KEYS, {"[{part,x,7,undefined},{part,x,7,undefined},{other,undefined}]"}},
         {SIZES, {NULL}},
     };
-    void *read = start_terms();
+    void *read = stepped_start(&terms_question);
     stepped_run(&terms_question, read, 1000, two, ARRAY_LEN(two), NULL);
     stepped_run(&terms_question, read, 40000, again, ARRAY_LEN(again), NULL);
-    expect_answer(read,
-                  "{terms,7000000,[" RESTS KEY("{x, ...} of 7 elements", "undefined", "240,false")
-                      KEY("{x, ...} of 7 elements", "undefined", "16,false")
-                          KEY("(a long key)", "undefined", "8,false") REST);
-    end_terms(read);
+    stepped_expect(&terms_question, read,
+                   "{terms,7000000,[" RESTS KEY("{x, ...} of 7 elements", "undefined", "240,false")
+                       KEY("{x, ...} of 7 elements", "undefined", "16,false")
+                           KEY("(a long key)", "undefined", "8,false") REST);
+    stepped_end(&terms_question, read);
 }
 
 /* More than are listed: only their number and memory. */
@@ -183,13 +164,13 @@ TEST(test_many)
         {MODULES, {NULL}},
         {OWNERS, {NULL}},
     };
-    void *read = start_terms();
+    void *read = stepped_start(&terms_question);
     stepped_run(&terms_question, read, 1000, many, ARRAY_LEN(many), NULL);
     struct buf text = stepped_answer(&terms_question, read);
     assert_non_null(strstr(buf_cstr(&text), ",undefined,300000,undefined,90000000,undefined"));
     assert_non_null(strstr(buf_cstr(&text), "],true}"));
     buf_clear(&text);
-    end_terms(read);
+    stepped_end(&terms_question, read);
 }
 
 /* Nor are those that were listed while there were fewer. */
@@ -200,7 +181,7 @@ TEST(test_many_after_few)
         TIMED,
         {ATOMS, {"[newest,other]"}},
     };
-    void *read = start_terms();
+    void *read = stepped_start(&terms_question);
     stepped_run(&terms_question, read, 1000, first, ARRAY_LEN(first), NULL);
     stepped_run(&terms_question, read, 2000, many, ARRAY_LEN(many), NULL);
     struct buf text = stepped_answer(&terms_question, read);
@@ -208,7 +189,7 @@ TEST(test_many_after_few)
     assert_null(strstr(buf_cstr(&text), "{lists,a}"));
     assert_non_null(strstr(buf_cstr(&text), "],true}"));
     buf_clear(&text);
-    end_terms(read);
+    stepped_end(&terms_question, read);
 }
 
 TEST(test_odd_values)
@@ -230,7 +211,7 @@ TEST(test_odd_values)
                                       "9223372036854775807"};
     for (size_t i = 0; i < ARRAY_LEN(odd); i++)
         for (size_t at = 0; at < ARRAY_LEN(first); at++) {
-            void *read = start_terms();
+            void *read = stepped_start(&terms_question);
             const struct stepped_now now = {1000, NODE, 0};
             terms_question.begin(read, &now);
             for (size_t k = 0; k < ARRAY_LEN(first); k++) {
@@ -245,6 +226,6 @@ TEST(test_odd_values)
             assert_null(strstr(buf_cstr(&text), "Bad"));
             assert_null(strstr(buf_cstr(&text), ",-"));
             buf_clear(&text);
-            end_terms(read);
+            stepped_end(&terms_question, read);
         }
 }

@@ -27,19 +27,6 @@ enum step {
     POLLS
 };
 
-static void *start_vm(void)
-{
-    void *read = alloc_zero(1, vm_question.bytes);
-    vm_question.init(read);
-    return read;
-}
-
-static void end_vm(void *read)
-{
-    vm_question.clear(read);
-    free(read);
-}
-
 /* ---- arguments */
 
 enum of { OF_EMULATOR, OF_INIT };
@@ -179,10 +166,10 @@ TEST(test_long_arguments_are_cut)
 
 static struct buf answer_of(const struct stepped_said *said, size_t n, struct buf *asked)
 {
-    void *read = start_vm();
+    void *read = stepped_start(&vm_question);
     stepped_run(&vm_question, read, 1000, said, n, asked);
     struct buf text = stepped_answer(&vm_question, read);
-    end_vm(read);
+    stepped_end(&vm_question, read);
     return text;
 }
 
@@ -334,7 +321,7 @@ TEST(test_queues_stay)
         {PROBE, {"[]"}}, {FILES, {"[" STATUS "]", "{ok,{file_info,19,directory,read}}"}},
     };
     static const struct stepped_said second[] = {COUNTS_SAID("0")};
-    void *read = start_vm();
+    void *read = stepped_start(&vm_question);
     stepped_run(&vm_question, read, 1000, first, ARRAY_LEN(first), NULL);
     take_a_queue(read);
     stepped_run(&vm_question, read, 3000, second, ARRAY_LEN(second), NULL);
@@ -343,7 +330,7 @@ TEST(test_queues_stay)
         &text, "<<\"distribution buffer\">>,undefined,<<\"1.00 MiB\">>,undefined,1048576,"
                "<<\"bytes\">>,<<\"the VM does not say it; fullest of 1 ports: 24.8 KiB to b@h\">>");
     buf_clear(&text);
-    end_vm(read);
+    stepped_end(&vm_question, read);
 }
 
 TEST(test_failures_say_why)
