@@ -368,11 +368,7 @@ static void process_page(void *state, const struct model *m, struct view_page *p
         return;
     }
     if (!d) {
-        page_missing(page, m, "details of a process");
-        if (model_process(m))
-            snprintf(page->empty, sizeof page->empty,
-                     "Waiting for the node's answer: one process is read at a time, that of the "
-                     "focused pane.");
+        page_missing_one(page, m, "details of a process", "process", model_process(m));
         return;
     }
     if (p->link.kind == TARGET_PROCESS)

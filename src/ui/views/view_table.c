@@ -285,11 +285,7 @@ static void table_draw(void *state, const struct model *m, struct view_page *pag
     }
     if (!row) {
         follow_keys(t, m, false);
-        page_missing(page, m, "an ETS table");
-        if (model_one_table(m))
-            snprintf(page->empty, sizeof page->empty,
-                     "Waiting for the node's answer: one table is read at a time, that of the "
-                     "focused pane.");
+        page_missing_one(page, m, "an ETS table", "table", model_one_table(m));
         return;
     }
     follow(t, m, row);

@@ -313,6 +313,17 @@ void page_missing(struct view_page *page, const struct model *m, const char *wha
         snprintf(page->empty, sizeof page->empty, "Waiting for the node's answer.");
 }
 
+void page_missing_one(struct view_page *page, const struct model *m, const char *what,
+                      const char *thing, bool answered)
+{
+    page_missing(page, m, what);
+    if (answered)
+        snprintf(
+            page->empty, sizeof page->empty,
+            "Waiting for the node's answer: one %s is read at a time, that of the focused pane.",
+            thing);
+}
+
 /* ---- links */
 
 void link_name(struct view_link *link, enum link_kind kind, struct slice name)

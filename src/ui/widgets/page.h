@@ -52,6 +52,9 @@ void page_summary(struct view_page *p, int columns, int title, const char *fmt, 
     ATTR_PRINTF(4, 5);
 /* Why there is nothing to show of `what`: a node has not sent it yet, or a recording lacks it. */
 void page_missing(struct view_page *p, const struct model *m, const char *what);
+/* The same of what is read of one `thing` at a time; answered: the last answer is of another. */
+void page_missing_one(struct view_page *p, const struct model *m, const char *what,
+                      const char *thing, bool answered);
 /* The key of an action, or what is typed where it has none: ":trace". */
 const char *page_key(const struct view_page *p, enum context context, enum action action, char *out,
                      size_t size);
