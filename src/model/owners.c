@@ -241,8 +241,7 @@ struct owner owner_alone(const struct owners *owners, const struct proc_row *row
 /* What a node answers may be any number. */
 static int64_t add_count(int64_t sum, int64_t n)
 {
-    int64_t room = INT64_MAX - sum;
-    return n <= 0 ? sum : n < room ? sum + n : INT64_MAX;
+    return n <= 0 ? sum : known_plus(sum, n);
 }
 
 void owners_of_apps(struct owners *out, struct arena *arena, const struct table_detail *apps,

@@ -11,4 +11,10 @@ static inline double known_or_nan(int64_t n)
     return n < 0 ? (double)NAN : (double)n;
 }
 
+/* The sum of two of 0 and more: INT64_MAX at most. */
+static inline int64_t known_plus(int64_t a, int64_t b)
+{
+    return a < INT64_MAX - b ? a + b : INT64_MAX;
+}
+
 #endif

@@ -239,7 +239,6 @@ static inline bool span_is_function(const struct span *span)
     return (span->kind == SPAN_ROOT || span->kind == SPAN_FUNCTION) && span->operation.len > 0;
 }
 
-int64_t spans_plus(int64_t a, int64_t b); /* of times of 0 and more: INT64_MAX at most */
 /* Its self_ns; -1 where light mode saw no end: it is neither an upper nor a lower limit there. */
 int64_t span_self_ns(const struct span *span);
 

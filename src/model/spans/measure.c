@@ -275,11 +275,6 @@ static void put_slice(struct buf *b, struct slice text)
     buf_put(b, text.s, text.len);
 }
 
-int64_t spans_plus(int64_t a, int64_t b)
-{
-    return a < INT64_MAX - b ? a + b : INT64_MAX;
-}
-
 int64_t span_self_ns(const struct span *span)
 {
     return span->ended_at_least && span->unattributed_ns < 0 ? -1 : span->self_ns;

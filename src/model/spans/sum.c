@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/known.h"
 #include "beamtop/base/buf.h"
 #include "internal.h"
 
@@ -99,13 +100,13 @@ int64_t span_sum_add(struct span_sum *sum, const struct spans *s, uint32_t root,
         sum->merge(&key, step->kind);
         struct span_part *part = find_part(sum, &key);
         if (!part) {
-            left_out = spans_plus(left_out, ns);
+            left_out = known_plus(left_out, ns);
             continue;
         }
         part->several |= !same_process(&part->process, &key.process);
         part->span = step->span < part->span ? step->span : part->span;
-        part->ns[step->kind] = spans_plus(part->ns[step->kind], ns);
-        part->slow_ns[step->kind] = spans_plus(part->slow_ns[step->kind], slow ? ns : 0);
+        part->ns[step->kind] = known_plus(part->ns[step->kind], ns);
+        part->slow_ns[step->kind] = known_plus(part->slow_ns[step->kind], slow ? ns : 0);
     }
     free(steps);
     return left_out;

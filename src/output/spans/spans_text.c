@@ -261,7 +261,7 @@ static void put_sum(const struct spans_page *p)
                spans_time(p, sum.median_ns), bound, spans_time(p, sum.p99_ns));
     put_part_rows(p, &sum);
     for (size_t i = PART_ROWS; i < sum.n_shares; i++)
-        rest = spans_plus(rest, sum.shares[i].ns);
+        rest = known_plus(rest, sum.shares[i].ns);
     if (sum.n_shares > PART_ROWS && sum.ns > 0)
         buf_printf(p->out, "%s more: %.1f%%\n", integer(p, sum.n_shares - PART_ROWS),
                    100 * (double)rest / (double)sum.ns);

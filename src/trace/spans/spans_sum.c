@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "beamtop/base/buf.h"
+#include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
 #include "beamtop/trace/spans_rows.h"
 
@@ -37,8 +38,8 @@ void spans_sum_make(struct spans_sum *sum, const struct spans *s, const uint32_t
     for (size_t i = 0; i < n; i++) {
         const int64_t took = span_duration(spans_at(s, roots[i]));
         (void)span_sum_add(sum->paths, s, roots[i], 0, i < sum->n_slow);
-        sum->ns = spans_plus(sum->ns, took);
-        sum->slow_ns = spans_plus(sum->slow_ns, i < sum->n_slow ? took : 0);
+        sum->ns = known_plus(sum->ns, took);
+        sum->slow_ns = known_plus(sum->slow_ns, i < sum->n_slow ? took : 0);
         sum->open = sum->open || spans_at(s, roots[i])->outcome == SPAN_OPEN;
     }
     if (n > 0) { /* by nearest rank, from the slow end */
@@ -91,8 +92,8 @@ void spans_operation_rows(const struct spans_rows *r, const struct spans_sum *su
         struct spans_row row = spans_shown_row(r, part->span);
         int64_t ns = 0, slow_ns = 0;
         for (int kind = 0; kind < SPAN_STEPS; kind++) {
-            ns = spans_plus(ns, part->ns[kind]);
-            slow_ns = spans_plus(slow_ns, part->slow_ns[kind]);
+            ns = known_plus(ns, part->ns[kind]);
+            slow_ns = known_plus(slow_ns, part->slow_ns[kind]);
         }
         if (part->several) {
             row.name = part->process.name.len > 0 ? part->process.name : slice_of("several");

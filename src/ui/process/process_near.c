@@ -122,12 +122,6 @@ static void put_waits(struct view_page *page, const struct model *m, const struc
 
 /* ---- what it owns */
 
-/* Of a recording they may be any. */
-static int64_t add_known(int64_t a, int64_t b)
-{
-    return b > INT64_MAX - a ? INT64_MAX : a + b;
-}
-
 static void put_owned_name(struct view_page *page, struct slice name, struct slice id)
 {
     page_line(page);
@@ -146,7 +140,7 @@ static void put_tables(struct view_page *page, const struct model *m, const stru
     char title[80], count[32], size[32];
     for (size_t i = 0; t && i < t->n_rows; i++)
         if (rows[i].has_owner && pid_same(&rows[i].owner, pid) && rows[i].tables > 0) {
-            n = add_known(n, rows[i].tables);
+            n = known_plus(n, rows[i].tables);
             if (rows[i].memory_bytes >= 0)
                 bytes = (isnan(bytes) ? 0 : bytes) + (double)rows[i].memory_bytes;
             else
@@ -165,7 +159,7 @@ static void put_tables(struct view_page *page, const struct model *m, const stru
                    text_bytes(size, sizeof size, known_or_nan(rows[i].memory_bytes)));
         page_printf(page, STYLE_DIM, "  %s objects",
                     text_count(count, sizeof count, known_or_nan(rows[i].objects)));
-        shown = add_known(shown, rows[i].tables > 1 ? rows[i].tables : 1);
+        shown = known_plus(shown, rows[i].tables > 1 ? rows[i].tables : 1);
     }
     put_more(page, n > shown ? n - shown + SHOWN : 0);
 }
@@ -178,7 +172,7 @@ static void put_ports(struct view_page *page, const struct model *m, const struc
     char title[80], count[32];
     for (size_t i = 0; t && i < t->n_rows; i++)
         if (rows[i].has_owner && pid_same(&rows[i].owner, pid))
-            n = add_known(n, rows[i].ports > 0 ? rows[i].ports : 0);
+            n = known_plus(n, rows[i].ports > 0 ? rows[i].ports : 0);
     if (n == 0)
         return;
     snprintf(title, sizeof title, "Ports and sockets  %s", text_integer(count, sizeof count, n));
@@ -192,7 +186,7 @@ static void put_ports(struct view_page *page, const struct model *m, const struc
         page_slice(page, STYLE_NORMAL, rows[i].remote.len > 0 ? rows[i].remote : rows[i].local);
         page_puts(page, STYLE_DIM, "  ");
         page_slice(page, STYLE_DIM, rows[i].state);
-        shown = add_known(shown, rows[i].ports > 1 ? rows[i].ports : 1);
+        shown = known_plus(shown, rows[i].ports > 1 ? rows[i].ports : 1);
     }
     put_more(page, n > shown ? n - shown + SHOWN : 0);
 }
