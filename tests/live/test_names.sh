@@ -106,10 +106,15 @@ traces_and_counts() {
     prints_of_node calls "'$module':_/_" --for 0.5s --force --format json
 }
 
+# For as long as it takes until the node has listed its processes.
 records_and_reports() {
-    rm -f "$work/odd.btr"
-    prints_of_node record -o "$work/odd.btr" --interval 0.3 --for 2s --budget 100 --label "$(printf 'x\302\233y')" &&
-        prints report "$work/odd.btr" && prints report "$work/odd.btr" --format json &&
+    for seconds in 2 4 8 16 32; do
+        rm -f "$work/odd.btr"
+        prints_of_node record -o "$work/odd.btr" --interval 0.3 --for "${seconds}s" --budget 100 \
+            --label "$(printf 'x\302\233y')" || return 1
+        ! says_all export "$work/odd.btr" processes || break
+    done
+    prints report "$work/odd.btr" && prints report "$work/odd.btr" --format json &&
         prints report "$work/odd.btr" --format html && prints report "$work/odd.btr" --format markdown &&
         prints export "$work/odd.btr" processes && prints top "$work/odd.btr" -R 100 &&
         prints top "$work/odd.btr" --format json && prints capture "$work/odd.btr" --view owners

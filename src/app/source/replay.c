@@ -170,7 +170,8 @@ int replay_check(struct replay *r, const struct want *want, struct error *err)
             return replay_failed(r, err) != 0
                        ? (int)err->code
                        : error_set(err, ERR_NOT_FOUND,
-                                   "%s: not recorded; the node was not asked for it",
+                                   "%s: not recorded; the node was not asked, or did not "
+                                   "answer in that time",
                                    question_rows[q].what);
     return want->needs & NEED(SCAN) ? check_scan(r, &want->scan, err) : 0;
 }
