@@ -264,13 +264,13 @@ static void decode_known_bool(struct decoder *d, int64_t *out)
         *out = value;
 }
 
-/* An integer, which may be below zero; `undefined`: NaN. */
-static void decode_change(struct decoder *d, double *out)
+/* An integer, which may be below zero, a share in millionths; `undefined`: NaN. */
+static void decode_real(struct decoder *d, const struct field *f, double *out)
 {
     int64_t n = 0;
     *out = NAN;
     if (!decode_undefined(d) && cursor_int64(&d->c, &n))
-        *out = (double)n;
+        *out = f->type == COLUMN_SHARE ? (double)n / 1e6 : (double)n;
 }
 
 static void decode_field(struct decoder *d, const struct field *f, char *row)
@@ -287,7 +287,7 @@ static void decode_field(struct decoder *d, const struct field *f, char *row)
     else if (f->form == FIELD_BOOL)
         decode_bool(d, at);
     else if (f->form == FIELD_REAL)
-        decode_change(d, at);
+        decode_real(d, f, at);
     else if (f->form == FIELD_PID)
         decode_pid_field(d, f, row);
     else

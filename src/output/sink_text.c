@@ -209,13 +209,22 @@ static void put_amount(struct text_out *t, const char *title, const char *text)
     buf_printf(t->out, "  %s %s", title, text);
 }
 
-/* The line above every table: which node, when, how it is, what asking cost. */
+/* Which node, or how many. */
+static void put_whose(struct text_out *t, const struct sink_tick *r)
+{
+    struct value node = text_value(r->node);
+    const struct slice name = cell_text(t, &node);
+    if (r->kind->question == QUESTION_FLEET)
+        buf_printf(t->out, "%zu %s", r->grid.n_rows, r->grid.n_rows == 1 ? "row" : "rows");
+    else
+        buf_put(t->out, name.s, name.len);
+}
+
+/* The line above every table: when, how it is, what asking cost. */
 static void put_tick_title(struct text_out *t, const struct sink_tick *r)
 {
     char text[64];
-    struct value node = text_value(r->node);
-    struct slice name = cell_text(t, &node);
-    buf_put(t->out, name.s, name.len);
+    put_whose(t, r);
     if (*wall_utc(r->wall_us, text, sizeof text) != '\0')
         buf_printf(t->out, "  %s", text);
     if (r->system) {
@@ -269,7 +278,7 @@ void text_put(struct buf *out, const struct sink_tick *r, bool ascii)
 {
     struct text_out t = {.out = out, .ascii = ascii};
     arena_init(&t.arena);
-    if (sink_tick_of_node(r))
+    if (sink_tick_of_node(r) || r->kind->question == QUESTION_FLEET)
         put_tick_title(&t, r);
     const struct section system = {&system_fields, "system", r->system};
     if (r->kind->system && r->system)
@@ -286,7 +295,7 @@ void text_put(struct buf *out, const struct sink_tick *r, bool ascii)
         put_grid(&t, &r->grid);
     if (r->more.n_rows > 0)
         put_grid(&t, &r->more);
-    if (sink_tick_of_node(r))
+    if (r->kind->question != QUESTIONS)
         buf_put_u8(out, '\n');
     arena_clear(&t.arena);
 }

@@ -72,7 +72,7 @@ static struct grid grid_in(const struct field_list *list, const char *answer, si
 
 bool sink_tick_of_node(const struct sink_tick *r)
 {
-    return r->kind->question != QUESTIONS;
+    return r->kind->question != QUESTIONS && r->kind->question != QUESTION_FLEET;
 }
 
 bool sink_tick_lacks(const struct sink_tick *r, size_t column)

@@ -88,6 +88,25 @@ holds() {
     }
 }
 
+# while_it_looks ORDER FILTER COMMAND WORDS…: a beamtop that prints ticks of the node, into $work/out; after
+# the second one the node does ORDER, and some time later the filter holds of all of them.
+while_it_looks() {
+    looks_order=$1 looks_filter=$2 looks_command=$3
+    shift 3
+    "$beamtop" "$looks_command" "$node" --timeout 60 --cookie-file "$work/cookie" --format json -n 0 -i 1 "$@" \
+        >"$work/out" 2>"$work/err" </dev/null &
+    looker=$!
+    wait_until 120 has_two_ticks && order "$looks_order" && wait_until 120 holds_now "$looks_filter"
+    looks_well=$?
+    kill -INT "$looker" 2>/dev/null
+    wait "$looker"
+    [ "$looks_well" = 0 ] && return
+    cat "$work/err"
+    holds "$looks_filter"
+}
+has_two_ticks() { [ "$(grep -c . "$work/out")" -ge 2 ]; }
+holds_now() { jq -s -e "$1" "$work/out" >/dev/null 2>&1; }
+
 # until_armed ERRORS FACT COMMAND…: the command is in the background, its process is $armed, and the fact
 # holds. Again where it was refused since a scheduler was late, which its ERRORS say.
 until_armed() {

@@ -41,21 +41,17 @@ counters_by_scheduler() {
 }
 
 growth() {
-    order numbers && tables -n 1 || return 1
-    (sleep 1.2 && : >"$dir/grow") &
-    tables -n 4 -i 1 || return 1
-    wait $!
-    holds 'any(.[].rows[]; .name == "tables_large" and .objects_per_s > 0 and .memory_bytes_per_s > 0)' &&
+    while_it_looks grow 'any(.[].rows[]; .name == "tables_large" and .objects_per_s > 0
+        and .memory_bytes_per_s > 0)' tables &&
         holds 'all(.[].rows[]; .name != "tables_fixed" or .objects_per_s == 0)'
 }
 
 # The one before had nothing in it.
 made_again() {
     tables -n 1 && row tables_again '.objects == 0 and (.tid | startswith("#Ref<"))' || return 1
-    : >"$work/out"
-    tables -n 5 -i 1 &
-    wait_until 120 test -s "$work/out" && order again && wait $! || return 1
-    holds '[.[].rows[] | select(.name == "tables_again")] | (map(.tid) | unique | length) == 2
+    while_it_looks again '[.[].rows[] | select(.name == "tables_again")] | (map(.tid) | unique | length) == 2
+        and .[-1].objects == 1000' tables &&
+        holds '[.[].rows[] | select(.name == "tables_again")] | (map(.tid) | unique | length) == 2
         and .[-1].objects == 1000 and all(.objects_per_s == 0 or .objects_per_s == null)'
 }
 

@@ -49,11 +49,8 @@ expect_values() {
 values_are_measured() { expect_values false && order debug && expect_values true; }
 
 atoms_are_named() {
-    terms --what atoms -n 1 || return 1
-    (sleep 1.2 && : >"$dir/grow") &
-    terms --what atoms -n 4 -i 1 || return 1
-    wait $!
-    holds 'any(.[].rows[]; .limit > 0 and .count_per_s > 100)' &&
+    while_it_looks grow 'any(.[].rows[]; .limit > 0 and .count_per_s > 5)
+        and any(.[-1].rows[]; .name | startswith("terms_leak_"))' terms --what atoms &&
         holds '[.[-1].rows[] | select(.name | startswith("terms_leak_"))] | length > 30' && is_clean
 }
 

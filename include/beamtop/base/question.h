@@ -122,7 +122,8 @@ struct question_row {
     X(VM, vm, struct table_detail, .pace = PACE_APART, .kept = KEPT_LAST, .every_s = 60,           \
       .what = "settings",                                                                          \
       .log = "settings, arguments and limits of the VM; the node reads files of its /proc and "    \
-             "cgroup")
+             "cgroup")                                                                             \
+    X(FLEET, fleet, struct table_detail, .pace = PACE_ASKED, .what = "other nodes")
 
 #define QUESTION_ANSWERS(X) QUESTION_DETAILS(X) QUESTION_LISTS(X)
 

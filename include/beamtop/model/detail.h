@@ -256,6 +256,14 @@ struct waits_row {
     double locked_s;         /* for so long in a deadlock, by the same wait: reads of it are work */
 };
 
+/* One of several nodes. No node is asked for it: who is connected to all of them makes the answer
+ * (app/fleet). */
+struct fleet_row {
+    struct slice node, state, note, host, otp, unlike, queue_name;
+    int64_t nodes, up, memory_bytes, run_queue, processes, queue_len, round_trip_us, bound_us;
+    double uptime_s, utilisation, reductions_per_s, offset_us, cost_share;
+};
+
 /* A port, or a socket of the module `socket`. */
 struct ports_row {
     struct slice id, backend, kind, name; /* name: driver, command, node */

@@ -37,6 +37,7 @@ enum link_kind {
     TARGET_REQUEST,  /* a root of causal spans: trace_id[0]; the rest as of a span */
     TARGET_TABLE,    /* an ETS table: its owner in pid, a pattern of who writes to it in name */
     TARGET_SPAN,     /* a causal span: id; its process in pid, its function in name, or empty */
+    TARGET_NODE,     /* one of several nodes: its screen */
 };
 /* clang-format on */
 struct view_link {

@@ -290,8 +290,9 @@ bool cli_takes(const struct cli_command *command, const struct cli_option *optio
 
 /* clang-format off */
 const struct cli_command cli_commands[] = {
-    {"", "[NODE]", "live screen; without NODE: the only node of this host, or a list to choose "
-                   "from",
+    {"", "[NODE|NODE,NODE…|@FILE]",
+     "live screen; without NODE: the only node of this host, or a list to choose from; of several "
+     "nodes: a row each",
      FOR_ALL | FOR_CONNECT | FOR_SCREEN, 0, 0, 1, COMMANDS_SCREEN, command_screen},
     {"top", "NODE", "top processes and the numbers of the node, tick by tick",
      FOR_BATCH | FOR_TICKS | FOR_TOP, ROWS, 1, 1, COMMANDS_NODE, command_top},
@@ -325,6 +326,9 @@ const struct cli_command cli_commands[] = {
      FOR_BATCH | FOR_INTERVAL, ROWS, 1, 1, COMMANDS_NODE, command_msacc},
     {"armed", "NODE", "active tracing of all tools: sessions, breakpoints, flags, monitors",
      FOR_BATCH, ROWS, 1, 1, COMMANDS_NODE, command_answer},
+    {"fleet", "NODE,NODE…|@FILE", "several nodes, a row each: state, memory, load, longest queue, "
+                                  "clock",
+     FOR_BATCH | FOR_TICKS | FOR_TABLE, ROWS, 1, 1, COMMANDS_NODE, command_fleet},
     {"nodes", "", "VMs on this host", FOR_ALL | FOR_CONNECT | FOR_FORMAT, ROWS, 0, 0, COMMANDS_NODE,
      command_nodes},
     {"capture", "NODE", "a view as text, ANSI, HTML or SVG, without a terminal",

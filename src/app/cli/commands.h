@@ -14,6 +14,7 @@ int command_heapsample(const struct cli_options *o, const struct app_env *env);
 int command_table(const struct cli_options *o, const struct app_env *env);
 int command_tables(const struct cli_options *o, const struct app_env *env);
 int command_holders(const struct cli_options *o, const struct app_env *env);
+int command_fleet(const struct cli_options *o, const struct app_env *env);
 int command_terms(const struct cli_options *o, const struct app_env *env);
 int command_answer(const struct cli_options *o, const struct app_env *env);
 int command_msacc(const struct cli_options *o, const struct app_env *env);

@@ -3,7 +3,7 @@ src_libapp_a_SOURCES += \
 	src/app/command/batch.c src/app/command/batch.h src/app/command/calls_command.c \
 	src/app/command/capture_command.c src/app/command/collect_command.c src/app/command/commands.c \
 	src/app/command/condition.c \
-	src/app/command/condition.h src/app/command/events_command.c \
+	src/app/command/condition.h src/app/command/events_command.c src/app/command/fleet_command.c \
 	src/app/command/explain_command.c src/app/command/generate.c \
 	src/app/command/printing.c src/app/command/printing.h \
 	src/app/command/report_command.c src/app/command/settings.c \

@@ -18,6 +18,10 @@ struct printing {
 };
 
 struct sink_options printing_options(const struct cli_options *o, const struct app_env *env);
+/* The options of a table: by which column it is added up, in which order, how many rows. ERR_USAGE:
+ * there is no such column. */
+int printing_arrange(struct sink_options *options, const struct cli_options *o,
+                     const struct sink_kind *kind, struct error *err);
 /* Until it has printed as many ticks as the options say. Returns the exit code. */
 int printing_run(const struct cli_options *o, const struct app_env *env, const struct want *want,
                  const struct sink_options *options, bool rates, struct printing *p);

@@ -12,38 +12,14 @@
 #include "beamtop/model/table.h"
 #include "printing.h"
 
-/* A column of the table, of texts or of numbers; NULL where none is asked for. */
-static int find_column(const struct field_list *list, const char *key, bool number,
-                       const struct field **out, struct error *err)
-{
-    char keys[400] = "";
-    *out = key ? field_find(list, slice_of(key)) : NULL;
-    if (!key || (*out && field_is_number(*out) == number && (*out)->form != FIELD_PID))
-        return 0;
-    for (size_t i = 0; i < list->n; i++) {
-        const struct field *f = &list->fields[i];
-        const size_t len = strlen(keys);
-        if (field_is_number(f) == number && f->form != FIELD_PID)
-            snprintf(keys + len, sizeof keys - len, "%s%s", len > 0 ? ", " : "", f->key);
-    }
-    return error_set(err, ERR_USAGE, "--%s: “%s” is none of %s", number ? "sort" : "by", key, keys);
-}
-
 static int show_table(const struct cli_options *o, const struct app_env *env,
                       struct sink_options options, struct printing *p)
 {
     struct error err = {0};
     bool rates = false;
     const struct want want = {.needs = QUESTION_BIT(sink_question(p->kind, &rates))};
-    const char *by = o->by ? o->by : sink_table(p->kind)->by;
-    if (find_column(sink_table(p->kind), by, false, &options.group, &err) != 0 ||
-        find_column(sink_table(p->kind), o->table_sort, true, &options.sort, &err) != 0)
+    if (printing_arrange(&options, o, p->kind, &err) != 0)
         return tell_error(&err);
-    if (options.group && !table_adds(sink_table(p->kind))) {
-        (void)error_set(&err, ERR_USAGE, "--by: nothing in rows of `%s` adds up", o->command);
-        return tell_error(&err);
-    }
-    options.most = o->top_given ? (size_t)o->top : 0;
     return printing_run(o, env, &want, &options, true, p);
 }
 

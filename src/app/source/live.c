@@ -48,6 +48,7 @@ static void drop_link(struct live *l)
         conn_close(l->conn, NULL, NULL);
     l->conn = NULL;
     live_forget_host(l);
+    live_clock_forget(l);
     live_reset_tick(l);
     l->phase = PHASE_WAITING;
     if (reported && l->handlers.on_link)

@@ -88,6 +88,13 @@ int live_ask(struct live *l, enum question question, const struct builder *arg,
  * notified before that. ERR_LOST while there is no connection, or the model does not know its node
  * yet. */
 int live_port(struct live *l, struct session_port *out, struct error *err);
+/* One header's question: from its sending to the answer, and the node's clock less that of this
+ * host, by the answer. That may be wrong by half of the time, either way. */
+struct live_round {
+    double us, offset_us;
+};
+/* The shortest of the last 30 of this connection. False: there was none yet. */
+bool live_round_trip(const struct live *l, struct live_round *out);
 /*
  * A VM of this host: its resident memory is read here, and put into answers that have it: with
  * encode_place(true). What is returned holds the answer's value, and is freed by the caller; NULL:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Private to live.c (the connection's life), live_tick.c (asking and taking answers),
- * live_cost.c (what that costs, and what else the node does) and live_host.c (its VM here). */
+ * live_cost.c (what that costs, and what else the node does), live_host.c (its VM here) and
+ * live_clock.c (how far away it is). */
 #ifndef BEAMTOP_APP_SOURCE_LIVE_INTERNAL_H
 #define BEAMTOP_APP_SOURCE_LIVE_INTERNAL_H
 
@@ -12,6 +13,15 @@
 struct spent {
     uint64_t at_ms;
     double target_us;
+};
+
+#define LIVE_ROUNDS 30
+
+struct live_clock {
+    uint64_t asked_ns; /* of the header's question in flight; 0: none */
+    int64_t asked_us;  /* the same moment, by the clock of this host */
+    struct live_round rounds[LIVE_ROUNDS];
+    size_t n;
 };
 
 enum live_phase {
@@ -38,6 +48,7 @@ struct live {
     bool paused, held;
     unsigned retries;
 
+    struct live_clock clock;
     uv_timer_t *timer; /* next tick, or next try */
     uv_timer_cb on_timer;
     struct want want;
@@ -88,6 +99,11 @@ void live_on_answer(void *arg, const struct answer *answer); /* of anything but 
 unsigned live_deadline_ms(const struct live *l, enum question question);
 bool live_is_late(const struct live *l); /* a scheduler did not answer in time */
 void live_look_for_work(struct live *l); /* the header's answer came: is the node idle? */
+
+/* live_clock.c */
+void live_clock_asked(struct live *l);    /* the header's question goes out */
+void live_clock_answered(struct live *l); /* the model has its answer */
+void live_clock_forget(struct live *l);
 
 /* live_host.c */
 /* The node has said which OS process it is: one that has the other end of the connection is read

@@ -184,8 +184,10 @@ static void ask_question(struct live *l, enum question question)
         l->asked_scan.filtered = filter_is_on(l->filter);
     }
     const bool of_place = question == QUESTION_SYSTEM || question == QUESTION_ALLOC;
-    if (question == QUESTION_SYSTEM)
+    if (question == QUESTION_SYSTEM) {
         l->asked_at_ms = uv_now(l->loop);
+        live_clock_asked(l);
+    }
     struct builder *b =
         of_place ? encode_place(live_is_here(l))
                  : encode_question(question, &l->want, l->filter, conn_peer_node(l->conn));
@@ -522,6 +524,7 @@ static void take_live_answer(struct live *l, const struct answer *answer)
         if (question == QUESTION_NODE)
             live_look_for_host(l);
         if (question == QUESTION_SYSTEM) {
+            live_clock_answered(l);
             live_look_for_work(l);
             space_out(l);
         }

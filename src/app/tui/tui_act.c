@@ -253,6 +253,13 @@ static void confirmed(void *arg, bool yes)
         tui_message(t, STYLE_ERROR, "%s", err.text);
 }
 
+/* The node is on the screen already: of several one is chosen again. */
+static bool is_shown(const struct tui *t, const struct screen_request *r)
+{
+    const char *peer = t->live ? live_peer_node(t->live) : NULL;
+    return r->os_pid == 0 && peer && strcmp(peer, r->text) == 0;
+}
+
 static void take_requests(struct tui *t)
 {
     struct screen_request r;
@@ -270,7 +277,8 @@ static void take_requests(struct tui *t)
             break;
         case REQUEST_NODE:
             t->picked = true;
-            rc = tui_connect(t, r.text, r.os_pid, &err);
+            if (!is_shown(t, &r))
+                rc = tui_connect(t, r.text, r.os_pid, &err);
             break;
         case REQUEST_CHOICE:
             tui_trace_prompt(t->own[OWNER_TRACE], screen_chosen(t->screen));
@@ -449,4 +457,5 @@ const struct tui_owner *const tui_owners[TUI_OWNERS] = {
     [OWNER_SPANS] = &tui_spans_owner,   [OWNER_RECORD] = &tui_record_owner,
     [OWNER_EVENTS] = &tui_events_owner, [TUI_SESSIONS] = &tui_sessions_owner,
     [TUI_NAMES] = &tui_names_owner,     [TUI_FINDINGS] = &tui_findings_owner,
+    [TUI_FLEET] = &tui_fleet_owner,
 };

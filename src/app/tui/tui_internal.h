@@ -40,7 +40,13 @@ enum tui_event {
 };
 
 /* Owners of no action. */
-enum tui_owner_more { TUI_SESSIONS = ACTION_OWNERS, TUI_NAMES, TUI_FINDINGS, TUI_OWNERS };
+enum tui_owner_more {
+    TUI_SESSIONS = ACTION_OWNERS,
+    TUI_NAMES,
+    TUI_FINDINGS,
+    TUI_FLEET,
+    TUI_OWNERS
+};
 
 struct tui_handler {
     void (*run)(void *own, const char *arg);
@@ -130,6 +136,8 @@ void tui_suspend(struct tui *t);
 int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error *err);
 void tui_pick(struct tui *t); /* looks for VMs of this host and opens the picker */
 int tui_find_node(struct tui *t, struct error *err); /* opens the only one, or the picker */
+/* Several nodes, a row each, in the view that opens. */
+int tui_fleet_open(struct tui *t, const char *target, struct error *err);
 
 /* tui_act.c */
 int tui_start_options(struct tui *t, struct error *err);

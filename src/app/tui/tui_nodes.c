@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The node, or the recording, on the screen: opened and left; found, or chosen from a picker. */
+/* The node, or the recording, on the screen: opened and left; found, chosen from a picker, or one
+ * of several that are shown in a row each. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
+#include "app/fleet/fleet.h"
 #include "app/source/nodes.h"
-#include "tui_internal.h"
+#include "tui_owners.h"
 
 #define SETTLE_MS 10u /* the answers of a tick come one after the other: one draw has them all */
 
@@ -210,3 +212,63 @@ int tui_find_node(struct tui *t, struct error *err)
     show_nodes(t);
     return 0;
 }
+
+/* ---- several nodes: their connections stay while the screen of one of them is open */
+
+struct tui_fleet {
+    struct tui *tui;
+    struct fleet *fleet; /* NULL: there is one node */
+};
+
+static void on_fleet_changed(void *arg)
+{
+    struct tui_fleet *f = arg;
+    struct tui *t = f->tui;
+    struct error err = {0};
+    if (t->paused)
+        return;
+    if (fleet_take(f->fleet, t->model, &err) != 0)
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+    screen_update(t->screen);
+    tui_touch(t);
+}
+
+int tui_fleet_open(struct tui *t, const char *target, struct error *err)
+{
+    struct tui_fleet *f = t->own[TUI_FLEET];
+    struct error ignored = {0}; /* names with a host need no list */
+    const struct options *o = &t->settings.options;
+    discover_clear(&t->vms);
+    (void)nodes_find(&t->vms, t->cli, t->env, NODES_EPMD_MS, &ignored);
+    const struct fleet_setup setup = {
+        .cli = t->cli,
+        .env = t->env,
+        .vms = &t->vms,
+        .loop = &t->rt.loop,
+        .interval_s = option_double(o, OPTION_INTERVAL),
+        .budget = option_double(o, OPTION_BUDGET) / 100,
+        .changed = on_fleet_changed,
+        .arg = f,
+    };
+    int rc = fleet_open(&f->fleet, target, &setup, err);
+    if (rc == 0)
+        tui_act(t, ACTION_VIEW, "fleet");
+    return rc;
+}
+
+static void *make_fleet(struct tui *t)
+{
+    struct tui_fleet *f = alloc_zero(1, sizeof *f);
+    f->tui = t;
+    return f;
+}
+
+static void close_fleet(void *own)
+{
+    struct tui_fleet *f = own;
+    fleet_close(f->fleet);
+    f->fleet = NULL;
+}
+
+const struct tui_owner tui_fleet_owner = {.make = make_fleet,
+                                          .at = {[TUI_CLOSES] = close_fleet, [TUI_FREES] = free}};

@@ -16,6 +16,7 @@ extern const struct tui_owner tui_record_owner;
 extern const struct tui_owner tui_sessions_owner;
 extern const struct tui_owner tui_names_owner;
 extern const struct tui_owner tui_findings_owner;
+extern const struct tui_owner tui_fleet_owner;
 
 /* Indexed by enum action_owner, and by enum tui_owner_more. */
 extern const struct tui_owner *const tui_owners[TUI_OWNERS];

@@ -6,6 +6,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "app/cli/commands.h"
+#include "app/fleet/fleet.h"
 #include "app/job/crash.h"
 #include "tui_owners.h"
 
@@ -53,6 +54,8 @@ static int start_screen(struct tui *t, struct error *err)
         return err->code;
     if (!t->cli->target)
         return tui_find_node(t, err);
+    if (fleet_is_meant(t->cli->target))
+        return tui_fleet_open(t, t->cli->target, err);
     return tui_connect(t, t->cli->target, 0, err);
 }
 

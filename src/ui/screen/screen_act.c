@@ -145,6 +145,9 @@ static int follow_link(struct act *a, const struct view_link *link)
     case TARGET_FUNCTION:
         screen_ask_action(a->s, ACTION_TRACE_ROW);
         return 1;
+    case TARGET_NODE:
+        screen_ask(a->s, REQUEST_NODE, NULL, link->name);
+        return act_open(a, view_find("processes"), NULL);
     }
     return 1;
 }

@@ -194,6 +194,14 @@ static const struct answer_row {
      "undefined, undefined, undefined, <<\"s\">>, undefined}, "
      "{<<\"arguments.1.-eval\">>, <<\"arguments\">>, <<\"-eval\">>, <<\"a, b\">>, undefined, "
      "undefined, undefined, undefined, undefined}], false}"},
+    {"fleet", ANSWER_FLEET,
+     "{fleet, 1000000000, [{<<\"a@one\">>, <<\"up\">>, <<\"one\">>, 1, 1, <<\"25\">>, undefined, "
+     "3600, "
+     "50000000, 250000, 2, 60, 120000, 12, <<\"shop_mailer\">>, 700, -1500, 350, 1200, undefined}, "
+     "{<<\"b@two\">>, <<\"failed\">>, <<\"two\">>, 1, 0, undefined, undefined, undefined, "
+     "undefined, "
+     "undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, "
+     "undefined, undefined, <<\"no node b@two\">>}], false}"},
     {"waits", ANSWER_WAITS,
      "{waits, 1000000000, [{<0.41.0>, shop_cart, undefined, {shop_cart,init,1}, call, <0.42.1>, "
      "undefined, undefined, 1, {gen,do_call,4}, {shop_cart,add,2}, waiting, 3, 900, true, false},"

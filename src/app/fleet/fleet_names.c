@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which nodes: a list with commas, or a file with a name on each line. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/link/name.h"
+#include "fleet_internal.h"
+
+#define NAME_LINE 1024 /* bytes of a line of the file */
+
+bool fleet_is_meant(const char *target)
+{
+    return target && (target[0] == '@' || strchr(target, ',') != NULL);
+}
+
+static int add_name(struct slice text, int (*add)(void *arg, const char *name, struct error *err),
+                    void *arg, struct error *err)
+{
+    char name[LIMIT_NODE_NAME_BYTES + 1];
+    struct name parsed;
+    if (text.len > LIMIT_NODE_NAME_BYTES)
+        return error_set(err, ERR_USAGE, "a node's name has more than %u bytes",
+                         LIMIT_NODE_NAME_BYTES);
+    memcpy(name, text.s, text.len);
+    name[text.len] = '\0';
+    const int rc = name_parse(&parsed, name, "localhost", err);
+    return rc != 0 ? rc : add(arg, name, err);
+}
+
+/* Without the blanks around it. */
+static struct slice trim(struct slice text)
+{
+    while (text.len > 0 && strchr(" \t\r\n", text.s[0]))
+        text.s++, text.len--;
+    while (text.len > 0 && strchr(" \t\r\n", text.s[text.len - 1]))
+        text.len--;
+    return text;
+}
+
+static int read_list(const char *target, int (*add)(void *, const char *, struct error *),
+                     void *arg, struct error *err)
+{
+    for (const char *at = target; *at != '\0';) {
+        const size_t len = strcspn(at, ",");
+        const struct slice name = trim((struct slice){at, len});
+        const int rc = name.len > 0 ? add_name(name, add, arg, err) : 0;
+        if (rc != 0)
+            return rc;
+        at += len + (at[len] == ',');
+    }
+    return 0;
+}
+
+/* What follows a # is a comment. */
+static int read_names_file(const char *path, int (*add)(void *, const char *, struct error *),
+                           void *arg, struct error *err)
+{
+    char line[NAME_LINE];
+    int rc = 0;
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return error_set(err, ERR_USAGE, "%.300s: %s", path, strerror(errno));
+    for (int number = 1; rc == 0 && fgets(line, sizeof line, file); number++) {
+        const struct slice name = trim((struct slice){line, strcspn(line, "#")});
+        if (strlen(line) + 1 == sizeof line)
+            rc = error_set(err, ERR_USAGE, "the line has more than %d bytes", NAME_LINE - 2);
+        else if (name.len > 0)
+            rc = add_name(name, add, arg, err);
+        if (rc != 0)
+            error_context(err, "%.300s, line %d", path, number);
+    }
+    fclose(file);
+    return rc;
+}
+
+int fleet_read_names(const char *target, int (*add)(void *arg, const char *name, struct error *err),
+                     void *arg, struct error *err)
+{
+    return target[0] == '@' ? read_names_file(target + 1, add, arg, err)
+                            : read_list(target, add, arg, err);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The answer of `fleet`: a row of each node, made of its model (docs/queries.md). */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/clock.h"
+#include "beamtop/etf/build.h"
+#include "beamtop/model/process_name.h"
+#include "fleet_internal.h"
+
+/* ---- parts of a row; what is unknown is `undefined` */
+
+static void build_text(struct builder *b, struct slice text)
+{
+    if (text.len > 0)
+        build_binary(b, text.s, text.len);
+    else
+        build_atom(b, "undefined");
+}
+
+static void build_number(struct builder *b, int64_t n)
+{
+    if (n >= 0)
+        build_int(b, n);
+    else
+        build_atom(b, "undefined");
+}
+
+/* Rounded; NaN is unknown. */
+static void build_real(struct builder *b, double n)
+{
+    if (isfinite(n) && fabs(n) < 9e15)
+        build_int(b, (int64_t)llround(n));
+    else
+        build_atom(b, "undefined");
+}
+
+static const char *state_word(const struct member *m)
+{
+    static const char *const words[] = {
+        [MEMBER_WAITING] = "waiting", [MEMBER_OPENING] = "connecting", [MEMBER_UP] = "up",
+        [MEMBER_LOST] = "lost",       [MEMBER_FAILED] = "failed",
+    };
+    const char *text;
+    if (m->state == MEMBER_UP && model_link(m->model, &text) == LINK_STALE)
+        return "late";
+    return m->state == MEMBER_FAILED && m->was_up ? "lost" : words[m->state];
+}
+
+/* Numbers of a node that does not answer are old, and are left out. */
+static bool has_numbers(const struct member *m)
+{
+    return m->state == MEMBER_UP && m->ticks > 0;
+}
+
+static struct slice host_of(const struct member *m)
+{
+    const char *at = strchr(m->name, '@');
+    return slice_of(at ? at + 1 : "");
+}
+
+static struct slice why_of(const struct member *m)
+{
+    const char *text = "";
+    if (m->state == MEMBER_FAILED)
+        return slice_of(m->why.text);
+    const enum link_state link = model_link(m->model, &text);
+    return slice_of(link == LINK_LIVE || !text ? "" : text);
+}
+
+static struct slice queue_owner(const struct proc_row *row)
+{
+    const struct process_names names = {
+        .name = row->name, .label = row->label, .initial_call = row->initial_call};
+    return process_name(&names);
+}
+
+static void build_queue(struct builder *b, const struct member *m)
+{
+    uint64_t mono_ns;
+    const struct proc_row *row = has_numbers(m) ? model_longest_queue(m->model, &mono_ns) : NULL;
+    build_number(b, row ? row->message_queue_len : -1);
+    build_text(b, row && row->message_queue_len > 0 ? queue_owner(row) : (struct slice){"", 0});
+}
+
+static void build_counts(struct builder *b, const struct system_sample *s)
+{
+    build_number(b, s && s->uptime_ms >= 0 ? s->uptime_ms / 1000 : -1);
+    build_real(b, s ? s->memory_bytes[MEMORY_TOTAL] : (double)NAN);
+    build_real(b, s ? s->use_normal * 1e6 : (double)NAN);
+    build_number(b, s ? s->run_queue : -1);
+    build_number(b, s ? s->processes : -1);
+    build_real(b, s ? s->reductions_per_s : (double)NAN);
+}
+
+static void build_way(struct builder *b, const struct member *m)
+{
+    struct live_round round = {(double)NAN, (double)NAN};
+    if (has_numbers(m))
+        (void)live_round_trip(m->live, &round);
+    build_real(b, round.us);
+    build_real(b, round.offset_us);
+    build_real(b, round.us / 2);
+}
+
+static struct slice otp_of(const struct member *m)
+{
+    const struct node_info *node = model_node(m->model);
+    return node && m->was_up ? node->otp : (struct slice){"", 0};
+}
+
+/* A tuple in the order of fleet_fields. */
+static void build_row(struct builder *b, const struct member *m, struct slice most)
+{
+    const struct system_sample *s = has_numbers(m) ? model_system(m->model) : NULL;
+    const struct tick_cost *cost = has_numbers(m) ? model_cost(m->model) : NULL;
+    const struct slice otp = otp_of(m);
+    build_tuple(b, 20);
+    build_text(b, slice_of(m->name));
+    build_text(b, slice_of(state_word(m)));
+    build_text(b, host_of(m));
+    build_int(b, 1);
+    build_int(b, s && strcmp(state_word(m), "up") == 0);
+    build_text(b, otp);
+    build_text(b, slice_of(otp.len > 0 && !slice_equal(otp, most) ? "otp" : ""));
+    build_counts(b, s);
+    build_queue(b, m);
+    build_way(b, m);
+    build_real(b, cost ? cost->share * 1e6 : (double)NAN);
+    build_text(b, why_of(m));
+}
+
+/* ---- all of them */
+
+static int compare_texts(const void *a, const void *b)
+{
+    return slice_order(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+/* That of most nodes; the caller's to copy: borrowed of a model. */
+static struct slice common_otp(const struct fleet *f)
+{
+    struct slice *all = alloc_zero(f->n + 1, sizeof *all), common = {"", 0};
+    size_t n = 0, most = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        all[n] = otp_of(f->members[i]);
+        n += all[n].len > 0;
+    }
+    qsort(all, n, sizeof *all, compare_texts);
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from; to < n && slice_equal(all[from], all[to]);)
+            to++;
+        if (to - from > most) {
+            most = to - from;
+            common = all[from];
+        }
+    }
+    free(all);
+    return common;
+}
+
+struct builder *fleet_build(const struct fleet *f)
+{
+    struct builder *b = builder_new();
+    const struct slice common = common_otp(f);
+    build_tuple(b, 4);
+    build_atom(b, "fleet");
+    build_int(b, (int64_t)clock_mono_ns());
+    if (f->n > 0)
+        build_list(b, f->n);
+    for (size_t i = 0; i < f->n; i++)
+        build_row(b, f->members[i], common);
+    build_nil(b);
+    build_bool(b, false);
+    return b;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Several nodes, a row each. */
+#include "beamtop/model/fields.h"
+
+#define ROW struct fleet_row
+static const struct field fleet[] = {
+    FIELD("node", TEXT, node, "its name", .look = LOOK_NAME, .width = 24, .grows = true),
+    FIELD(
+        "state", TEXT, state,
+        "waiting: not opened yet; connecting; up; late: no answer for 3 s or longer; lost: it was "
+        "connected; failed: it was not",
+        .look = LOOK_MARK, .width = 10),
+    FIELD("host", TEXT, host, "of its name", .look = LOOK_ASIDE, .width = 16),
+    FIELD("nodes", COUNT, nodes, "nodes that are added up in this row", .width = 5, .counts = true,
+          .adds = true),
+    FIELD("up", COUNT, up, "how many of them answer", .width = 5, .adds = true),
+    FIELD("otp", TEXT, otp, "its OTP release", .title = "OTP", .width = 6),
+    FIELD("unlike", TEXT, unlike, "in what it differs from most: otp; null: in nothing",
+          .look = LOOK_MARK, .width = 6),
+    FIELD("uptime_s", SECONDS, uptime_s, "since its start", .title = "UP FOR", .width = 8),
+    FIELD("memory_bytes", BYTES, memory_bytes, "all that it has allocated", .title = "MEMORY",
+          .width = 9, .adds = true),
+    FIELD("utilisation", SHARE, utilisation, "of its normal schedulers, 0 to 1", .title = "UTIL",
+          .width = 6),
+    FIELD("run_queue", COUNT, run_queue, "processes and ports that are ready to run",
+          .title = "RUNQ", .width = 6, .adds = true),
+    FIELD("processes", COUNT, processes, "how many it has", .title = "PROCS", .look = LOOK_SHORT,
+          .width = 7, .adds = true),
+    FIELD("reductions_per_s", RATE, reductions_per_s, "per second", .title = "RED/s", .width = 7,
+          .adds = true),
+    FIELD("queue_len", COUNT, queue_len,
+          "messages in its longest message queue; null: it has too many processes to look at all, "
+          "or was not looked at yet",
+          .title = "LONGQ", .look = LOOK_SHORT, .width = 7),
+    FIELD("queue_name", TEXT, queue_name, "whose message queue that is", .title = "OF",
+          .look = LOOK_NAME, .width = 18),
+    FIELD("round_trip_us", COUNT, round_trip_us,
+          "the shortest time from a question to its answer, of the last 30", .title = "RTT",
+          .look = LOOK_MICROSECONDS, .width = 7),
+    FIELD("clock_offset_us", COUNT, offset_us,
+          "its clock less that of this host, by the same answer", .title = "CLOCK",
+          .look = LOOK_OFFSET, .width = 9),
+    FIELD("clock_bound_us", COUNT, bound_us, "how much that may be wrong, either way",
+          .title = "+/-", .look = LOOK_MICROSECONDS, .width = 7),
+    FIELD("cost_share", SHARE, cost_share, "what beamtop costs it, of one scheduler, 0 to 1",
+          .title = "COST", .width = 6),
+    FIELD("note", TEXT, note, "why it is not up, or what stands out", .look = LOOK_ASIDE,
+          .width = 24, .grows = true),
+};
+FIELD_TABLE(fleet_fields, fleet,
+            "node state otp uptime_s memory_bytes utilisation run_queue processes "
+            "reductions_per_s queue_len queue_name round_trip_us cost_share note",
+            "node state host nodes up otp unlike uptime_s memory_bytes utilisation run_queue "
+            "processes reductions_per_s queue_len queue_name round_trip_us clock_offset_us "
+            "clock_bound_us cost_share note");

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Several nodes, a row each. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
+#include "beamtop/model/fields.h"
+#include "ui/widgets/rows.h"
+#include "views.h"
+
+#define BY(column)                                                                                 \
+    {                                                                                              \
+        .word = (column), .fields = &fleet_fields, .sort = "memory_bytes", .groups = true          \
+    }
+static const struct rows_of fleet_rows[] = {
+    {.word = "node", .fields = &fleet_fields, .sort = ""},
+    BY("host"),
+    BY("otp"),
+    BY("state"),
+};
+
+static void mark_state(const struct rows *rows, struct view_page *page, struct view_row *row,
+                       const struct fleet_row *f)
+{
+    const struct text_span *cell = rows_cell(rows, row, "state");
+    const bool is_up = slice_is(f->state, "up");
+    const bool waits = slice_is(f->state, "waiting") || slice_is(f->state, "connecting");
+    if (cell && !is_up)
+        page_cell_printf(page, row, (size_t)(cell - row->cells), waits ? STYLE_DIM : STYLE_ERROR,
+                         "%.*s", (int)f->state.len, f->state.s);
+    cell = f->unlike.len > 0 ? rows_cell(rows, row, "otp") : NULL;
+    if (cell)
+        page_cell_printf(page, row, (size_t)(cell - row->cells), STYLE_WARN, "%.*s",
+                         (int)f->otp.len, f->otp.s);
+}
+
+static void about_node(const struct rows *rows, struct view_page *page, struct view_row *row,
+                       const void *of)
+{
+    const struct fleet_row *f = of;
+    if (rows->by > 0)
+        return;
+    link_name(&row->link, TARGET_NODE, f->node);
+    mark_state(rows, page, row, f);
+}
+
+struct fleet_sums {
+    int64_t nodes, up, run_queue;
+    double memory, least, most; /* of those that answer */
+};
+
+static struct fleet_sums add_nodes(const struct table_detail *table)
+{
+    const struct fleet_row *rows = table->rows;
+    struct fleet_sums sums = {.least = NAN, .most = NAN};
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const double memory = rows[i].memory_bytes < 0 ? NAN : (double)rows[i].memory_bytes;
+        sums.nodes++;
+        sums.up += rows[i].up > 0;
+        sums.run_queue += rows[i].run_queue > 0 ? rows[i].run_queue : 0;
+        sums.memory += isnan(memory) ? 0 : memory;
+        sums.least = fmin(sums.least, memory);
+        sums.most = fmax(sums.most, memory);
+    }
+    return sums;
+}
+
+static void fleet_page(void *state, const struct model *m, struct view_page *page)
+{
+    const struct table_detail *table = rows_of_table(state, page, m, QUESTION_FLEET, about_node);
+    char all[32], least[32], most[32];
+    if (!table) {
+        snprintf(page->empty, sizeof page->empty,
+                 "This is the screen of one node. Of several: beamtop NODE,NODE or beamtop @FILE, "
+                 "a file with a name on each line.");
+        return;
+    }
+    const struct fleet_sums sums = add_nodes(table);
+    snprintf(page->summary, sizeof page->summary,
+             "%lld nodes, %lld up, memory %s (%s to %s), run queues %lld", (long long)sums.nodes,
+             (long long)sums.up, text_bytes(all, sizeof all, sums.memory),
+             text_bytes(least, sizeof least, sums.least), text_bytes(most, sizeof most, sums.most),
+             (long long)sums.run_queue);
+}
+
+static const struct view_act fleet_acts[] = {
+    {.action = ACTION_BY, .run = rows_by},
+    {.action = ACTION_FOLD, .folds = true, .run = rows_fold},
+    {.run = NULL}};
+static const struct view_hint fleet_hints[] = {
+    {ACTION_ENTER, "its screen"}, {ACTION_BY, "group"}, {.does = NULL}};
+
+const struct view_ops view_fleet = {
+    .name = "fleet",
+    .title = "Fleet",
+    .help = "Several nodes: state, memory, load, longest queue, clock; grouped.",
+    .kind = VIEW_TABLE,
+    .no_processes = true,
+    .own_facts = true,
+    .state_bytes = sizeof(struct rows),
+    .rows = fleet_rows,
+    .n_rows = ARRAY_LEN(fleet_rows),
+    .acts = fleet_acts,
+    .hints = fleet_hints,
+    .page = fleet_page,
+    .sort = rows_sort,
+};

@@ -1,0 +1,164 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Several real nodes, of each release that is here, watched by one program: each has its row, and what one
+# of them does (hangs, ends, starts again, refuses) shows in that row only. The load is idle_load.erl.
+# shellcheck disable=SC1091,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+
+load=idle_load
+. "$(dirname "$0")/releases.sh"
+. "$BEAMTOP_SRCDIR/tests/tmux/lib.sh"
+
+# The nodes in the order in which they were started: pids of their starters, names, directories.
+pids='' names='' dirs=''
+
+start_nodes() {
+    for otp in $(releases_of each); do
+        root=$("$otp_sh" --root "$otp" 2>/dev/null) || continue
+        start_node "$otp" || return 1
+        pids="$pids $node_pid" names="$names,$node" dirs="$dirs $dir"
+        last=$node last_otp=$otp last_pid=$node_pid last_dir=$dir
+    done
+    names=${names#,}
+    set -- $dirs
+    first_dir=$1
+    [ -n "$names" ]
+}
+
+stop_nodes() {
+    # shellcheck disable=SC2086
+    [ -z "$pids" ] || kill -9 $pids 2>/dev/null
+    node_pid=
+    for dir in $dirs; do rm -rf "${dir:?}"; done
+    stop_epmd
+    rm -rf "$work"
+}
+
+fleet() {
+    "$beamtop" fleet "$@" --cookie-file "$work/cookie" --timeout 30 --format json >"$work/out" 2>"$work/err"
+}
+
+# Two ticks, as long as it takes until both have all.
+shows_each_node() {
+    one_of 5 sees_all || { cat "$work/out" "$work/err"; return 1; }
+    count=$(echo "$names" | tr ',' '\n' | wc -l)
+    holds ".[-1].rows | length == $count and all(.[]; .memory_bytes > 1e6 and .processes > 20 and .round_trip_us > 0
+        and .clock_bound_us * 2 - .round_trip_us < 3 and .run_queue >= 0 and .host == \"127.0.0.1\")" &&
+        holds ".[-1].rows | map(.otp) == \"$(releases_of each)\" / \" \""
+}
+sees_all() { fleet "$names" -n 2 && holds 'all(.[].rows[]; .state == "up")'; }
+
+# A clock of this host: none is further away than it may be wrong.
+clocks_agree() { holds 'all(.[-1].rows[]; .clock_offset_us | fabs < 50000)'; }
+
+names_what_differs() {
+    { echo "# a file of names"; echo "$names" | tr ',' '\n'; echo "  $last # again"; } >"$work/names"
+    fleet "@$work/names" && holds "[.[-1].rows[] | select(.unlike)] | length <= $(($(echo "$names" | tr ',' '\n' | wc -l) - 1))"
+}
+
+says_why_not() {
+    fleet "$names,nobody$$@127.0.0.1" && holds '.[-1].rows[-1] | .state == "failed" and .up == 0
+        and .memory_bytes == null and (.note | test("no node"))' || return 1
+    printf wrong >"$work/other" && chmod 600 "$work/other"
+    "$beamtop" fleet "$last" --cookie-file "$work/other" --timeout 30 --format json >"$work/out" 2>"$work/err"
+    [ $? = 3 ] && told 'cookie' && holds '.[0].rows[0].state == "failed"'
+}
+
+adds_up() { fleet "$names" --by host && holds '.[-1].rows | length == 1 and .[0].nodes == .[0].up'; }
+
+refuses_bad_names() {
+    printf 'a@b\nb@c@d\n' >"$work/bad"
+    for target in "a@b,c d@e" "@$work/missing" "," "@$work/bad"; do
+        fleet "$target"
+        [ $? = 2 ] && [ -s "$work/err" ] || { echo "$target: accepted"; return 1; }
+    done
+    printf 'x%.0s' $(seq 1 2000) >"$work/long"
+    fleet "@$work/long"
+    [ $? = 2 ] && told 'line 1'
+}
+
+# row STATE: of the last node, in the newest tick.
+last_is() {
+    tail -n 1 "$work/ticks" | jq -e ".rows[] | select(.node == \"$last\") | .state == \"$1\"" >/dev/null
+}
+others_are_up() {
+    tail -n 1 "$work/ticks" | jq -e "[.rows[] | select(.node != \"$last\") | .state] | all(. == \"up\")" >/dev/null
+}
+vm_of_last() { cat "$last_dir/pid"; }
+
+# The OS pid of the VM as this host has it.
+os_vm() { pgrep -f -- "-name $last " | head -n 1; }
+
+# In one run: it hangs, goes on, ends, and another VM comes under its name.
+follows_one_node() {
+    "$beamtop" fleet "$names" --cookie-file "$work/cookie" --timeout 30 -n 0 -i 0.5 --format json >"$work/ticks" \
+        2>"$work/err" &
+    looker=$!
+    follows
+    followed=$?
+    kill -INT "$looker"
+    wait "$looker"
+    ended=$?
+    [ "$followed$ended" = 00 ] && return
+    echo "exit code $ended"
+    tail -n 2 "$work/ticks"
+    cat "$work/err"
+    return 1
+}
+follows() {
+    wait_until 120 last_is up || { echo "not up"; return 1; }
+    vm=$(os_vm)
+    kill -STOP "$vm"
+    wait_until 120 last_is late
+    hung=$?
+    kill -CONT "$vm"
+    [ "$hung" = 0 ] || { echo "not late"; return 1; }
+    wait_until 120 last_is up && others_are_up || { echo "does not go on"; return 1; }
+    kill -9 "$vm"
+    wait_until 120 last_is lost && others_are_up || { echo "not lost"; return 1; }
+    rm -f "$last_dir/pid"
+    start_node "$last_otp" || return 1
+    pids="$pids $node_pid"
+    wait_until 120 last_is up && others_are_up || { echo "not found again"; return 1; }
+}
+
+# The list is there at once, Enter opens a node, Esc goes back, and the others stay.
+shows_them_on_the_screen() {
+    command -v tmux >/dev/null || { not_tried "no tmux here"; return 0; }
+    tm_open 180 40 || return 1
+    tm_run "$beamtop $names --cookie-file $work/cookie --no-config --timeout 30; echo ended=\$?"
+    tm_wait_line "$last .*up " && tm_keys Enter && tm_wait_line "RED/s.*SHARE" && tm_wait_line "OTP 2" &&
+        tm_keys Escape && tm_wait_line "$last .*up " && tm_keys Q && tm_wait 'ended=0'
+    shown=$?
+    tm_close
+    return $shown
+}
+
+# A looker that is killed leaves nothing on any of them.
+leaves_nothing() {
+    "$beamtop" fleet "$names" --cookie-file "$work/cookie" --timeout 30 -n 0 -i 0.25 --format json >"$work/ticks" \
+        2>"$work/err" &
+    looker=$!
+    wait_until 120 last_is up
+    looked=$?
+    kill -9 "$looker"
+    wait "$looker" 2>/dev/null
+    [ "$looked" = 0 ] || return 1
+    for dir in $dirs; do
+        is_clean || return 1
+    done
+}
+
+trap stop_nodes EXIT
+trap 'exit 130' HUP INT TERM PIPE
+start_epmd
+run start_nodes
+for case in shows_each_node clocks_agree names_what_differs says_why_not adds_up refuses_bad_names \
+    follows_one_node shows_them_on_the_screen leaves_nothing; do
+    if [ -n "${BEAMTOP_TESTS-}" ]; then
+        case " $BEAMTOP_TESTS " in *" $case "*) ;; *) continue ;; esac
+    fi
+    run "$case"
+done
+finish
