@@ -158,6 +158,7 @@ noinst_LIBRARIES += src/libapp.a
 src_libapp_a_SOURCES =
 include src/app/cli/local.mk
 include src/app/fleet/local.mk
+include src/app/tracing/local.mk
 include src/app/command/local.mk
 include src/app/job/local.mk
 include src/app/recorder/local.mk

@@ -17,6 +17,20 @@ static const struct field line[] = {
           "its registered name, label or initial call, as far as it is known by then"),
 };
 FIELD_LIST(trace_line_fields, "line", line);
+#undef ROW
+
+#define ROW struct trace_place
+static const struct field place[] = {
+    FIELD("here_us", COUNT, here_us, "the clock of beamtop's host, µs since the epoch"),
+    FIELD("bound_us", RATE, bound_us,
+          "how much that may be wrong, either way; null: it is when the line came"),
+    FIELD("same_time", BOOL, same_time,
+          "whether it may have been before a line of another node that stands before it"),
+    FIELD("late", BOOL, late, "whether it came after lines of a later time were written"),
+};
+FIELD_LIST(trace_place_fields, "place", place);
+#undef ROW
+#define ROW struct trace_line
 
 #define CUT                                                                                        \
     FIELD("truncated", BOOL, cut, "whether the term was truncated"),                               \

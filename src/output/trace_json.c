@@ -22,6 +22,8 @@ void trace_json_put(struct buf *out, const struct trace_line *line, struct slice
 {
     json_t *root = new_line(trace_line_kind_name(line->kind), node);
     json_add_fields(root, &trace_line_fields, line);
+    if (line->place)
+        json_add_fields(root, &trace_place_fields, line->place);
     json_add_fields(root, lists[line->kind], line);
     if (line->kind == LINE_CALL) {
         json_object_set_new(root, "args",

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
 #include "beamtop/etf/cursor.h"
 #include "beamtop/etf/print.h"
@@ -199,6 +200,14 @@ void trace_line_make(struct trace_line *out, const struct trace_layout *layout,
         add_result(out, s, event);
     else
         add_call(out, s, event);
+}
+
+void trace_line_keep(struct trace_line *line, struct arena *arena)
+{
+    struct slice *const borrowed[] = {&line->name, &line->class, &line->why, &line->pattern_text};
+    for (size_t i = 0; i < ARRAY_LEN(borrowed); i++)
+        if (borrowed[i]->len > 0)
+            *borrowed[i] = slice_keep(arena, *borrowed[i]);
 }
 
 /* ---- what it came to */

@@ -20,11 +20,12 @@ int trace_sink_put_line(struct trace_sink *s, const struct trace_line *line, str
     struct buf out;
     buf_init(&out, 0);
     struct trace_line timed = *line;
-    s->first_ns = s->begun ? s->first_ns : line->mono_ns;
+    const int64_t when_ns = line->place ? line->place->here_ns : line->mono_ns;
+    s->first_ns = s->begun ? s->first_ns : when_ns;
     s->begun = true;
-    timed.since_us = (double)(int64_t)((uint64_t)line->mono_ns - (uint64_t)s->first_ns) / 1000;
+    timed.since_us = (double)(int64_t)((uint64_t)when_ns - (uint64_t)s->first_ns) / 1000;
     if (s->options.format == SINK_JSON)
-        trace_json_put(&out, &timed, node_of(s));
+        trace_json_put(&out, &timed, line->place ? line->place->node : node_of(s));
     else
         trace_text_put(&out, &timed, s->options.ascii);
     return write_trace(s, &out, err);

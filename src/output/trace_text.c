@@ -25,10 +25,24 @@ static void put_line_time(struct buf *out, int64_t wall_us)
     buf_puts(out, text_time(text, sizeof text, wall_us, 0, 6) ? text : "--:--:--");
 }
 
+/* "=" before the bound: its order to a line of another node above is not known. */
+static void put_place(struct buf *out, const struct trace_place *p, bool ascii)
+{
+    buf_puts(out, p->late ? " late " : p->same_time ? " = " : " ");
+    if (!isnan(p->bound_us)) {
+        buf_puts(out, ascii ? "+/-" : "±");
+        put_duration(out, p->bound_us / 1e6, ascii);
+        buf_put_u8(out, ' ');
+    }
+    put_safe(out, p->node, ascii);
+}
+
 static void put_line_head(struct buf *out, const struct trace_line *line, bool ascii)
 {
     buf_puts(out, "\n% ");
-    put_line_time(out, line->wall_us);
+    put_line_time(out, line->place ? line->place->here_us : line->wall_us);
+    if (line->place)
+        put_place(out, line->place, ascii);
     if (line->kind == LINE_LOST)
         return;
     buf_put_u8(out, ' ');

@@ -22,8 +22,19 @@ enum trace_values_kept {
     VALUES_TEXTS, /* of a recording: each is a binary, the text that stands for it */
 };
 
+/* Of a line of one of several nodes: when it was by the clocks of this host. */
+struct trace_place {
+    struct slice node;
+    int64_t here_us; /* of the day */
+    int64_t here_ns; /* monotonic */
+    double bound_us; /* how much both may be wrong, either way; NaN: they are when it came */
+    bool same_time;  /* as a line of another node before it: their order is not known */
+    bool late;       /* it came after lines of a later time */
+};
+
 /* Numbers below zero are unknown, but for mono_ns. Texts are in the arena, or the log's. */
 struct trace_line {
+    const struct trace_place *place; /* NULL: all are of one node */
     enum trace_line_kind kind;
     struct slice pattern_text;
     bool shows_caller; /* text: the pattern asks for it */
@@ -84,13 +95,16 @@ struct trace_layout {
 /* log: with the event's pattern; NULL: the line has none. */
 void trace_line_make(struct trace_line *out, const struct trace_layout *layout,
                      const struct trace_log *log, const struct trace_event *event, bool finished);
+/* Copies what is the log's into the arena, for a line that outlives its event. */
+void trace_line_keep(struct trace_line *line, struct arena *arena);
 void trace_ending_make(struct trace_ending *out, const struct trace_layout *layout,
                        const struct trace_log *log);
 bool trace_ending_armed(const struct trace_ending *e);
 
-extern const struct field_list trace_line_fields, trace_call_fields, trace_result_fields,
-    trace_send_fields, trace_receive_fields, trace_lost_fields, trace_tally_fields,
-    trace_pattern_fields, trace_function_fields, trace_preflight_fields, trace_check_fields;
+extern const struct field_list trace_place_fields, trace_line_fields, trace_call_fields,
+    trace_result_fields, trace_send_fields, trace_receive_fields, trace_lost_fields,
+    trace_tally_fields, trace_pattern_fields, trace_function_fields, trace_preflight_fields,
+    trace_check_fields;
 
 int trace_sink_put_line(struct trace_sink *s, const struct trace_line *line, struct error *err);
 int trace_sink_put_end(struct trace_sink *s, const struct trace_ending *e, struct error *err);

@@ -26,6 +26,7 @@ struct trace_options {
     bool one;
     bool own;     /* with `one`: no patterns, but all functions of the modules it is in */
     bool dry_run; /* end after the preflight, in SESSION_ASKING */
+    bool hold;    /* wait there for session_confirm(), cheap or not */
 };
 
 /* An invalid pattern is ERR_USAGE; *pattern and *offset (may be NULL) say where. */

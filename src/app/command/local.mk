@@ -9,8 +9,7 @@ src_libapp_a_SOURCES += \
 	src/app/command/report_command.c src/app/command/settings.c \
 	src/app/command/settings.h \
 	src/app/command/stacks_command.c src/app/command/table_commands.c \
-	src/app/command/trace_command.c src/app/command/session_file.c \
-	src/app/command/session_file.h src/app/command/trace_print.c src/app/command/trace_print.h \
-	src/app/command/trace_arguments.c src/app/command/trace_arguments.h \
+	src/app/command/session_file.c \
+	src/app/command/session_file.h \
 	src/app/command/trace_history.c src/app/command/trace_history.h src/app/command/trigger.c \
 	src/app/command/trigger.h

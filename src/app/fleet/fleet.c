@@ -66,14 +66,26 @@ static void on_member_notice(void *arg, const char *text)
     (void)text;
 }
 
+static void tell_loss(const struct member *m, const struct error *why)
+{
+    const struct fleet *f = m->fleet;
+    for (size_t i = 0; f->setup.lost && i < f->n; i++)
+        if (f->members[i] == m)
+            f->setup.lost(f->setup.arg, i, why);
+}
+
 static void on_member_link(void *arg, bool up)
 {
     struct member *m = arg;
     m->state = up ? MEMBER_UP : MEMBER_LOST;
     m->was_up = m->was_up || up;
     m->ticks = 0;
-    if (up)
+    if (up) {
         m->tries = 0;
+    } else {
+        (void)error_set(&m->why, ERR_LOST, "the connection is lost");
+        tell_loss(m, &m->why);
+    }
     note_change(m->fleet);
 }
 
@@ -100,6 +112,7 @@ static void on_member_end(void *arg, enum conn_failure why, const struct error *
     (void)why;
     m->ended = true;
     fail_member(m, err);
+    tell_loss(m, err);
 }
 
 /* ---- opening */
@@ -261,6 +274,23 @@ bool fleet_has_failed(const struct fleet *f, struct error *err)
         return false;
     *err = f->members[0]->why;
     return true;
+}
+
+const char *fleet_name(const struct fleet *f, size_t node)
+{
+    return f->members[node]->name;
+}
+
+struct live *fleet_live(const struct fleet *f, size_t node)
+{
+    const struct member *m = f->members[node];
+    return m->state == MEMBER_UP ? m->live : NULL;
+}
+
+const struct error *fleet_why(const struct fleet *f, size_t node)
+{
+    const struct member *m = f->members[node];
+    return m->state == MEMBER_FAILED || m->state == MEMBER_LOST ? &m->why : NULL;
 }
 
 int fleet_take(const struct fleet *f, struct model *m, struct error *err)

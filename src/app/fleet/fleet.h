@@ -33,8 +33,10 @@ struct fleet_setup {
     uv_loop_t *loop;
     double interval_s;
     double budget; /* of each node: share of one scheduler */
-    /* Rows have changed: at most once in FLEET_SETTLE_MS. */
+    /* Rows have changed. At most 20 times a second. */
     void (*changed)(void *arg);
+    /* A connection is gone: its port is not used any more. May be NULL. */
+    void (*lost)(void *arg, size_t node, const struct error *why);
     void *arg;
 };
 
@@ -53,6 +55,10 @@ size_t fleet_up(const struct fleet *f);
 bool fleet_has_failed(const struct fleet *f, struct error *err);
 /* Puts a row of each node into the model, as the answer of `fleet`. */
 int fleet_take(const struct fleet *f, struct model *m, struct error *err);
+const char *fleet_name(const struct fleet *f, size_t node);
+struct live *fleet_live(const struct fleet *f, size_t node); /* NULL: it is not up */
+/* Why it is not up; NULL: it is, or nothing has failed yet. */
+const struct error *fleet_why(const struct fleet *f, size_t node);
 /* The name as it was given is one of them. */
 bool fleet_has(const struct fleet *f, const char *name);
 

@@ -98,7 +98,7 @@ static void build_counts(struct builder *b, const struct system_sample *s)
 
 static void build_way(struct builder *b, const struct member *m)
 {
-    struct live_round round = {(double)NAN, (double)NAN};
+    struct live_round round = {.us = (double)NAN, .offset_us = (double)NAN};
     if (has_numbers(m))
         (void)live_round_trip(m->live, &round);
     build_real(b, round.us);

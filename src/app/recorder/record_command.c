@@ -21,7 +21,7 @@
 #include "record_state.h"
 #include "record_status.h"
 #include "app/cli/tell.h"
-#include "app/command/trace_arguments.h"
+#include "app/tracing/trace_arguments.h"
 
 /* Who starts a recording waits for its first tick. */
 #define START_S 60

@@ -15,7 +15,7 @@
 #include "beamtop/trace/calls.h"
 #include "beamtop/trace/spans.h"
 #include "beamtop/trace/trace.h"
-#include "app/command/trace_print.h"
+#include "app/tracing/trace_print.h"
 #include "record_retry.h"
 
 struct recording_run; /* record_state.h */

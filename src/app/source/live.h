@@ -88,13 +88,17 @@ int live_ask(struct live *l, enum question question, const struct builder *arg,
  * notified before that. ERR_LOST while there is no connection, or the model does not know its node
  * yet. */
 int live_port(struct live *l, struct session_port *out, struct error *err);
-/* One header's question: from its sending to the answer, and the node's clock less that of this
+/* One header's question: from its sending to the answer, and the node's clocks less those of this
  * host, by the answer. That may be wrong by half of the time, either way. */
 struct live_round {
-    double us, offset_us;
+    double us;
+    double offset_us;  /* of the time of day */
+    int64_t mono_ns;   /* of the monotonic clock: what must be added to ours */
+    int64_t middle_ns; /* our monotonic clock, half of the way before the answer came */
 };
-/* The shortest of the last 30 of this connection. False: there was none yet. */
+/* The shortest of the last 30 of this connection, or the last one. False: there was none yet. */
 bool live_round_trip(const struct live *l, struct live_round *out);
+bool live_last_round(const struct live *l, struct live_round *out);
 /*
  * A VM of this host: its resident memory is read here, and put into answers that have it: with
  * encode_place(true). What is returned holds the answer's value, and is freed by the caller; NULL:

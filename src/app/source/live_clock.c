@@ -18,20 +18,34 @@ void live_clock_answered(struct live *l)
     struct live_clock *c = &l->clock;
     if (!s || c->asked_ns == 0)
         return;
-    const double us = (double)(clock_mono_ns() - c->asked_ns) / 1e3;
+    const uint64_t took_ns = clock_mono_ns() - c->asked_ns;
+    const double us = (double)took_ns / 1e3;
+    const uint64_t node_ns = s->mono_ns ^ (UINT64_C(1) << 63); /* as the node has it */
+    const uint64_t middle_ns = c->asked_ns + took_ns / 2;
     c->rounds[c->n++ % LIVE_ROUNDS] =
-        (struct live_round){us, (double)(s->wall_us - c->asked_us) - us / 2};
+        (struct live_round){.us = us,
+                            .offset_us = (double)(s->wall_us - c->asked_us) - us / 2,
+                            .mono_ns = (int64_t)(node_ns - middle_ns),
+                            .middle_ns = (int64_t)middle_ns};
     c->asked_ns = 0;
 }
 
 bool live_round_trip(const struct live *l, struct live_round *out)
 {
     const size_t n = l->clock.n < LIVE_ROUNDS ? l->clock.n : LIVE_ROUNDS;
-    *out = (struct live_round){(double)NAN, (double)NAN};
+    *out = (struct live_round){.us = (double)NAN, .offset_us = (double)NAN};
     for (size_t i = 0; i < n; i++)
         if (i == 0 || l->clock.rounds[i].us < out->us)
             *out = l->clock.rounds[i];
     return n > 0;
+}
+
+bool live_last_round(const struct live *l, struct live_round *out)
+{
+    const struct live_clock *c = &l->clock;
+    if (c->n > 0)
+        *out = c->rounds[(c->n - 1) % LIVE_ROUNDS];
+    return c->n > 0;
 }
 
 void live_clock_forget(struct live *l)

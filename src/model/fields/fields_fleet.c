@@ -7,7 +7,7 @@ static const struct field fleet[] = {
     FIELD("node", TEXT, node, "its name", .look = LOOK_NAME, .width = 24, .grows = true),
     FIELD(
         "state", TEXT, state,
-        "waiting: not opened yet; connecting; up; late: no answer for 3 s or longer; lost: it was "
+        "waiting: not opened yet; connecting; up; late: no answer for 1 s or longer; lost: it was "
         "connected; failed: it was not",
         .look = LOOK_MARK, .width = 10),
     FIELD("host", TEXT, host, "of its name", .look = LOOK_ASIDE, .width = 16),

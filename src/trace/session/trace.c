@@ -287,6 +287,7 @@ int trace_open(struct session **out, const struct trace_options *options,
     t->s.load = &t->state->preflight.load;
     t->s.force = options->request.force;
     t->s.dry_run = options->dry_run;
+    t->s.hold = options->hold;
     preparation_init(&t->prep, &t->s, &trace_preparation, &t->state->caps);
     buf_init(&t->held, LIMIT_TRACE_HELD_BYTES);
     int rc = open_trace(t, options, pattern ? pattern : &unused_pattern,

@@ -145,7 +145,7 @@ static void decide_preflight(struct trace_session *t, const struct names *names)
     /* Of one process the functions may follow from it. */
     (void)((t->one && check_procs(t, names, &err)) || check_trace_functions(t, names, &err) ||
            check_atoms(t, &err) || check_procs(t, names, &err) ||
-           (t->s.dry_run &&
+           ((t->s.dry_run || t->s.hold) &&
             preflight_refuses(&t->prep.preflight, session_port_is_shared(&t->s.port), &err)));
     preparation_checked(&t->s, &err);
 }

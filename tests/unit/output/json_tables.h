@@ -112,6 +112,7 @@ static void put_json_tables(struct buf *markdown)
     put_list(markdown, "`send` of `trace`", &trace_send_fields);
     put_list(markdown, "`receive` of `trace`", &trace_receive_fields);
     put_list(markdown, "`lost` of `trace`", &trace_lost_fields);
+    put_list(markdown, "each of these, of several nodes", &trace_place_fields);
     put_list(markdown, "`counters` of `end`", &trace_tally_fields);
     put_list(markdown, "`patterns` of `end`", &trace_pattern_fields);
     put_list(markdown, "`functions` of `end`", &trace_function_fields);

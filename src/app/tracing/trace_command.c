@@ -9,12 +9,14 @@
 #include "beamtop/output/trace_sink.h"
 #include "beamtop/trace/trace.h"
 #include "app/cli/commands.h"
-#include "batch.h"
+#include "app/fleet/fleet.h"
+#include "app/command/batch.h"
 #include "app/source/replay.h"
-#include "settings.h"
+#include "app/command/settings.h"
 #include "app/source/target.h"
-#include "session_file.h"
+#include "app/command/session_file.h"
 #include "app/cli/tell.h"
+#include "trace_fleet.h"
 #include "trace_print.h"
 #include "trace_arguments.h"
 
@@ -193,9 +195,14 @@ int command_trace(const struct cli_options *o, const struct app_env *env)
     struct tracing t = {.options = o, .env = env};
     struct error err = {0};
     int code = EXIT_DONE;
-    if (replay_is_file(o->target))
+    const bool several = fleet_is_meant(o->target);
+    if (!several && replay_is_file(o->target))
         return session_file_traces(o, env);
-    if (target_check_name(o->target, &err) != 0)
+    if (!several && (o->first > 0 || o->partial))
+        (void)error_set(&err, ERR_USAGE,
+                        "--first and --partial are for several nodes: "
+                        "beamtop trace NODE,NODE PATTERN…");
+    if (err.code != ERR_NONE || (!several && target_check_name(o->target, &err) != 0))
         code = tell_error(&err);
     if (code == EXIT_DONE && o->n_rest == 0) {
         fputs("beamtop: usage: beamtop trace NODE PATTERN…, or beamtop trace FILE of a recording\n",
@@ -208,6 +215,8 @@ int command_trace(const struct cli_options *o, const struct app_env *env)
         code = trace_arguments_check(o->rest, o->n_rest, &t.request);
     if (code != EXIT_DONE)
         return code;
+    if (several)
+        return trace_fleet(o, env, &t.request);
     const struct batch_job job = {.options = o,
                                   .env = env,
                                   .open = open_traced_run,

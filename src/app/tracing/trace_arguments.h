@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "app/cli/cli.h"
-#include "settings.h"
+#include "app/command/settings.h"
 
 /* What the configuration says, and above it what the command line gives. An exit code; what is
    wrong has been printed. */
