@@ -87,6 +87,7 @@ src_liboutput_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 noinst_LIBRARIES += src/librecording.a
 src_librecording_a_SOURCES =
 include src/recording/local.mk
+include src/recording/events/local.mk
 include src/recording/spans/local.mk
 src_librecording_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(ZLIB_CFLAGS)
 

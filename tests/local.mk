@@ -62,7 +62,8 @@ UNIT_OUTPUT = tests/unit/output/test_calls_sink tests/unit/output/test_samples_s
 UNIT_RECORDING = tests/unit/recording/test_recorded_log tests/unit/recording/test_recording \
 	tests/unit/recording/test_recording_facts tests/unit/recording/test_recording_limits \
 	tests/unit/recording/test_recording_long tests/unit/recording/test_recording_samples \
-	tests/unit/recording/test_recording_spans tests/unit/recording/test_recording_trace
+	tests/unit/recording/test_recording_events tests/unit/recording/test_recording_spans \
+	tests/unit/recording/test_recording_trace
 UNIT_REPORT = tests/unit/report/test_rules tests/unit/report/test_summary \
 	tests/unit/report/test_summary_many tests/unit/report/test_summary_requests \
 	tests/unit/report/test_summary_samples

@@ -295,6 +295,8 @@ static const struct {
 } later[] = {
     {"events", "event", "trace", "the file has no events: a recording of version 1 keeps none"},
     {"samples", "sample_run", "at_yields", "the file has no samples: no run was recorded"},
+    {"system_events", "system_event", "event",
+     "the file has no system events: an earlier version recorded none"},
     {"span_events", "span_event", "ns", "the file has no spans: none were captured"},
 };
 

@@ -40,6 +40,7 @@ struct recorder {
     struct arena kept; /* what lives as long as the recorder: last facts */
     struct known_fact *facts;
     int64_t ticks, traces, trace_events; /* events: of the trace that runs */
+    int64_t event_runs, system_events;   /* events: of the run for them that goes on */
     enum print_syntax syntax;            /* of that */
     bool kept_node, ended;
     int64_t locked_us; /* since when by here_us another has the file; 0: it has not */

@@ -295,9 +295,10 @@ int recorder_put(struct recorder *r, enum recording_table table, void *row, stru
         return (int)err->code;
     int64_t id = is_once ? find_row(r, table, row, err) : 0;
     if (id == 0 && err->code == ERR_NONE) {
-        sqlite3_stmt *s =
-            prepare_once(r, &r->stmts[table].put, table,
-                         table == TABLE_TRACE_END ? tables_update : tables_insert, err);
+        sqlite3_stmt *s = prepare_once(
+            r, &r->stmts[table].put, table,
+            table == TABLE_TRACE_END || table == TABLE_EVENTS_END ? tables_update : tables_insert,
+            err);
         if (!s || bind_row(r, s, t, row, err) != 0 || db_run(r->db, s, err) != 0)
             return (int)err->code;
         id = sqlite3_last_insert_rowid(r->db);

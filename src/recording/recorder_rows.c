@@ -199,6 +199,8 @@ static const char thin_ticks[] =
 
 /* Traces stay, with their counters. */
 static const char thin_events[] = "DELETE FROM event WHERE tick <= ?";
+/* Runs for system events stay likewise. */
+static const char thin_system_events[] = "DELETE FROM system_event WHERE tick <= ?";
 
 /* What belonged to rows that went. */
 static void drop_orphans(struct recorder *r, struct error *err)
@@ -248,6 +250,7 @@ bool recorder_thin(struct recorder *r, struct error *err)
                             0);
     if (middle > 0) {
         (void)drop_rows(r, thin_events, middle, err);
+        (void)drop_rows(r, thin_system_events, middle, err);
         return drop_rows(r, "DELETE FROM answer WHERE tick <= ? AND question <> 'node'", middle,
                          err);
     }
@@ -256,6 +259,7 @@ bool recorder_thin(struct recorder *r, struct error *err)
                     " OFFSET (SELECT count(*) / 2 FROM tick)",
                     0);
     bool some = drop_rows(r, thin_events, middle, err);
+    some = drop_rows(r, thin_system_events, middle, err) || some;
     some = drop_rows(r, thin_ticks, middle, err) || some;
     if (some) {
         drop_of_ticks(r, middle, err);

@@ -174,6 +174,7 @@ static void take_info(struct recording *r)
     i->has_traces = recording_int(r, "SELECT 1 FROM trace LIMIT 1", 0, 0) == 1;
     i->has_samples = recording_int(r, "SELECT 1 FROM sample_run LIMIT 1", 0, 0) == 1;
     i->has_spans = recording_int(r, "SELECT 1 FROM span_run LIMIT 1", 0, 0) == 1;
+    i->has_events = recording_int(r, "SELECT 1 FROM system_event_run LIMIT 1", 0, 0) == 1;
     i->values = recording_int(r, "SELECT value FROM meta WHERE key = 'values'", 0, 0) == 1;
     i->redacted = recording_int(r, "SELECT value FROM meta WHERE key = 'redacted'", 0, 0) == 1;
     i->thinned = recording_int(r, "SELECT value FROM meta WHERE key = 'thinned'", 0, -1) >= 0;

@@ -55,6 +55,11 @@ const struct recording_view recording_views[] = {
      " m.text AS mfa, c.text AS caller, e.latency_us, e.class, e.lost FROM event e"
      " LEFT JOIN text p ON p.id = e.pattern LEFT JOIN text n ON n.id = e.name"
      " LEFT JOIN text m ON m.id = e.mfa LEFT JOIN text c ON c.id = e.caller ORDER BY e.id"},
+    {"system_events",
+     "SELECT e.wall_us, e.run, e.event, e.pid, n.text AS name, e.ms, e.words, i.text AS \"in\","
+     " o.text AS \"out\", e.port, e.peer, e.state, e.next_limit, e.dropped FROM system_event e"
+     " LEFT JOIN text n ON n.id = e.name LEFT JOIN text i ON i.id = e.in_function"
+     " LEFT JOIN text o ON o.id = e.out_function ORDER BY e.run, e.number"},
     {"marks", "SELECT coalesce(wall_us, here_us) AS wall_us, text FROM mark ORDER BY 1"},
     {NULL, NULL},
 };

@@ -164,6 +164,56 @@ static const struct recording_column event_printed[] = {
     OF("duration_us INTEGER", line.duration_us)};
 #undef ROW
 
+#define ROW struct events_row
+static const struct recording_column events_run[] = {
+    AS(RAW, "id INTEGER PRIMARY KEY", id),
+    AS(TICK, "tick INTEGER NOT NULL", tick),
+    OF("wall_us INTEGER", wall_us),
+    OF("session INTEGER NOT NULL", session),
+    OF("arm_us REAL", arm_us),
+    OF("long_gc INTEGER", limits[EVENT_LONG_GC]),
+    OF("long_schedule INTEGER", limits[EVENT_LONG_SCHEDULE]),
+    OF("large_heap INTEGER", limits[EVENT_LARGE_HEAP]),
+    OF("long_message_queue INTEGER", limits[EVENT_LONG_QUEUE]),
+    OF("busy_port INTEGER", limits[EVENT_BUSY_PORT]),
+    OF("busy_dist_port INTEGER", limits[EVENT_BUSY_DIST_PORT]),
+    AS(INT, "end_tick INTEGER", end_tick),
+    OF("seen INTEGER", seen),
+    OF("missed INTEGER", missed),
+    OF("reason TEXT", reason),
+    OF("clean INTEGER", clean),
+    OF("not_clean TEXT", not_clean)};
+static const struct recording_column events_end[] = {AS(RAW, "id", id),
+                                                     AS(TICK, "end_tick INTEGER", end_tick),
+                                                     OF("seen INTEGER", seen),
+                                                     OF("missed INTEGER", missed),
+                                                     OF("reason TEXT", reason),
+                                                     OF("clean INTEGER", clean),
+                                                     OF("not_clean TEXT", not_clean)};
+#undef ROW
+
+#define ROW struct system_event_record
+static const struct recording_column system_event[] = {OF("run INTEGER NOT NULL", run),
+                                                       OF("number INTEGER NOT NULL", number),
+                                                       AS(TICK, "tick INTEGER NOT NULL", tick),
+                                                       OF("wall_us INTEGER", of.wall_us),
+                                                       AS(CHARS, "event TEXT NOT NULL", of.event),
+                                                       AS(CHARS, "pid TEXT", of.who),
+                                                       OF("pid_number INTEGER", of.pid.id),
+                                                       OF("pid_serial INTEGER", of.pid.serial),
+                                                       OF("pid_creation INTEGER", of.pid.creation),
+                                                       OF("name INTEGER", name),
+                                                       OF("ms INTEGER", of.ms),
+                                                       OF("words INTEGER", of.words),
+                                                       OF("in_function INTEGER", in),
+                                                       OF("out_function INTEGER", out),
+                                                       AS(CHARS, "port TEXT", of.port),
+                                                       AS(CHARS, "peer TEXT", of.peer),
+                                                       AS(CHARS, "state TEXT", of.state),
+                                                       OF("next_limit INTEGER", of.limit),
+                                                       OF("dropped INTEGER", of.dropped)};
+#undef ROW
+
 #define ROW struct sample_run_row
 static const struct recording_column sample_run[] = {
     AS(ID, "id INTEGER PRIMARY KEY", id),

@@ -10,6 +10,7 @@
 #include "beamtop/output/trace_line.h"
 #include "beamtop/recording/recording.h"
 #include "beamtop/trace/calls_state.h"
+#include "beamtop/trace/events_run.h"
 #include "sqlite.h"
 
 /* What it is called here and in a file, the columns and the struct of a row, and the end of its
@@ -45,8 +46,12 @@
     X(EVENT, "event", event, event_row, "); CREATE INDEX event_trace ON event(trace)")             \
     X(TRACE_PATTERN, "trace_pattern", trace_pattern, pattern_row,                                  \
       ", PRIMARY KEY(trace, number)" BARE)                                                         \
+    X(EVENTS_RUN, "system_event_run", events_run, events_row, ")")                                 \
+    X(SYSTEM_EVENT, "system_event", system_event, system_event_record,                             \
+      ", PRIMARY KEY(run, number)" BARE)                                                           \
     X(META_NUMBER, "meta", meta_number, note_row, NULL)                                            \
     X(TRACE_END, "trace", trace_end, trace_row, NULL)                                              \
+    X(EVENTS_END, "system_event_run", events_end, events_row, NULL)                                \
     X(EVENT_PRINTED, "event", event_printed, event_row, NULL)
 #define TABLE_ENUM(id, name, columns, row, end) TABLE_##id,
 enum recording_table { TABLE_LIST(TABLE_ENUM) TABLES };
@@ -167,6 +172,19 @@ struct event_row {
     struct slice kind, term;
     struct slice args, stack; /* lists of texts, of printed events */
     struct trace_line line;
+};
+struct events_row {
+    int64_t id, tick, end_tick, wall_us, clean;
+    int64_t limits[SYSTEM_EVENTS];
+    uint64_t seen, missed;
+    double arm_us;
+    bool session;
+    struct slice reason, not_clean;
+};
+struct system_event_record {
+    int64_t run, number, tick;
+    struct slice name, in, out; /* of the event */
+    struct system_event of;
 };
 struct sample_run_row {
     int64_t id, tick;

@@ -73,6 +73,8 @@ static int take_recording(struct summary *s, const struct summary *before,
         samples_take(&s->samples[k], r, k, input->from, input->to, err);
     if (err->code == ERR_NONE)
         (void)requests_take(&s->requests, r, input->from, input->to, err);
+    if (err->code == ERR_NONE)
+        (void)events_take(&s->events, r, &s->arena, input->from, input->to, err);
     if (err->code != ERR_NONE)
         return (int)err->code;
     take_marks(s, r);

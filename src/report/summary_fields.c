@@ -71,6 +71,20 @@ FIELD_COLUMNS(summary_class_fields, "classes", class_table, 3, "class share shar
 FIELD_COLUMNS(summary_process_fields, "processes", class_table, 3, "process name samples share");
 #undef ROW
 
+#define ROW struct system_event_group
+static const struct field event_table[] = {
+    FIELD("event", TEXT, key, "the VM's name of it"),
+    FIELD("process", TEXT, key, "its name"),
+    FIELD("events", COUNT, events, "of the period"),
+    FIELD("max_ms", COUNT, max_ms, "the longest", .title = "max ms"),
+    FIELD("max_words", COUNT, max_words, "the largest heap", .title = "max words"),
+    FIELD("last", TEXT, last, "the last one", .title = "last, UTC"),
+};
+FIELD_COLUMNS(summary_kind_fields, "kinds", event_table, 1, "event events max_ms max_words last");
+FIELD_COLUMNS(summary_event_fields, "processes", event_table, 1,
+              "process events max_ms max_words last");
+#undef ROW
+
 #define ROW struct function_share
 static const struct field function_table[] = {
     FIELD("function", TEXT, function, "as of `sample`"),

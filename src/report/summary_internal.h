@@ -46,6 +46,13 @@ struct summary_samples {
     size_t n;
 };
 
+/* System events of the period. */
+struct summary_events {
+    size_t runs; /* 0: the node was not watched for them, and all else is empty */
+    struct system_event_groups *kinds, *processes; /* most events first */
+    int64_t seen, missed;                          /* rows; events that have none */
+};
+
 struct summary {
     const struct summary_input *input;
     const struct recording_info *info;
@@ -58,7 +65,8 @@ struct summary {
     struct owner_list owners[OWNER_SORTS];
     struct recorded_window sums; /* of counted calls */
     struct summary_samples samples[SAMPLE_KINDS];
-    struct requests requests;              /* of captured spans */
+    struct requests requests; /* of captured spans */
+    struct summary_events events;
     const struct period_pattern *patterns; /* of traces */
     size_t n_patterns;
     const struct recording_mark *marks;
@@ -74,7 +82,8 @@ struct summary_call {
     double us_per_call;
 };
 extern const struct field_list summary_owner_fields, summary_call_fields, summary_pattern_fields,
-    summary_class_fields, summary_process_fields, summary_self_fields, summary_total_fields;
+    summary_class_fields, summary_process_fields, summary_kind_fields, summary_event_fields,
+    summary_self_fields, summary_total_fields;
 /* Those that are shown; words: for people. */
 struct owner_list summary_owners(const struct summary *s, enum owner_sort sort, bool words,
                                  struct arena *a);
@@ -155,6 +164,13 @@ bool subject_change(const struct subject *of, const struct summary *a, const str
 
 void requests_one(struct paper *p, const struct summary *s);
 json_t *requests_json(const struct summary *s);
+
+/* ---- system events: summary_events.c */
+
+int events_take(struct summary_events *s, struct recording *r, struct arena *arena, int64_t from,
+                int64_t to, struct error *err);
+void events_one(struct paper *p, const struct summary *s);
+json_t *events_json(const struct summary *s);
 
 void summary_one(struct paper *p, const struct summary *s);
 void summary_many(struct paper *p, const struct summary *s, size_t n);

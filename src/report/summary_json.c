@@ -122,6 +122,7 @@ static void add_recording(json_t *o, const struct summary *s)
     json_set(o, "samples", samples_json(s, OF_CPU));
     json_set(o, "samples_at_yields", samples_json(s, AT_YIELDS));
     json_set(o, "spans", requests_json(s));
+    json_set(o, "system_events", events_json(s));
     json_set(o, "traces",
              json_rows(&summary_pattern_fields, s->patterns, s->n_patterns, sizeof *s->patterns));
     add_findings(o, s);

@@ -315,6 +315,7 @@ void summary_one(struct paper *p, const struct summary *s)
     put_calls(p, s);
     samples_one(p, s);
     requests_one(p, s);
+    events_one(p, s);
     put_traces(p, s);
     put_charts(p, s);
     put_not_evaluated(p, s);

@@ -63,6 +63,30 @@ static void read_samples(struct recording *r, int64_t from, int64_t to)
     }
 }
 
+static int read_event(void *arg, const struct system_event *e, struct error *err)
+{
+    size_t *n = arg;
+    (void)err;
+    FUZZ_REQUIRE(++*n <= LIMIT_RECORDED_EVENTS && e->event[0] != '\0' && e->time[0] != '\0');
+    return 0;
+}
+
+static void read_events(struct recording *r, int64_t from, int64_t to)
+{
+    struct events_run *run = calloc(1, sizeof *run);
+    const int64_t *ids, last = recording_events_id(r, to);
+    struct error err = {0};
+    size_t n = 0;
+    FUZZ_REQUIRE(recording_event_runs(r, from, to, &ids) <= LIMIT_RECORDED_EVENT_RUNS);
+    (void)recording_system_events(r, last, from, to, read_event, &n, &err);
+    if (recording_events_of(r, last, to, run))
+        recording_events_kept(r, last, to, run);
+    FUZZ_REQUIRE(events_run_n(run) <= EVENTS_KEPT);
+    for (size_t i = 0; i < events_run_n(run); i++)
+        FUZZ_REQUIRE(events_run_event(run, i)->event[0] != '\0');
+    free(run);
+}
+
 static void read_spans(struct recording *r, int64_t from, int64_t to)
 {
     const int64_t *ids, last = recording_spans_id(r, to);
@@ -205,6 +229,8 @@ static void read_way(struct recording *r, unsigned way, enum summary_format form
         read_samples(r, 1, ticks);
         recording_begin(r);
         read_spans(r, 1, ticks);
+        recording_begin(r);
+        read_events(r, 1, ticks);
         break;
     case WAY_EXPORTS:
         read_exports(r);

@@ -86,6 +86,29 @@ static void add_spans(struct recorder *r)
     }
 }
 
+static void add_system_events(struct recorder *r)
+{
+    struct events_run *run = calloc(1, sizeof *run);
+    struct system_event e = system_event_unknown;
+    run->limits[EVENT_LARGE_HEAP] = 300000;
+    recorder_events_begin(r, run);
+    e.wall_us = 1700000002500000;
+    snprintf(e.event, sizeof e.event, "large_heap");
+    snprintf(e.who, sizeof e.who, "<0.80.0>");
+    snprintf(e.name, sizeof e.name, "shop_db");
+    e.words = 300001;
+    for (int i = 0; i < 3; i++)
+        recorder_system_event(r, &e);
+    snprintf(e.state, sizeof e.state, "off");
+    e.dropped = 10;
+    recorder_system_event(r, &e);
+    run->end = EVENTS_TIME;
+    run->seen = 13;
+    run->missed = 10;
+    recorder_events_end(r, run);
+    free(run);
+}
+
 static void add_extras(struct recorder *r)
 {
     const struct calls_function calls[] = {
@@ -114,6 +137,7 @@ static void add_extras(struct recorder *r)
     add_trace(r);
     add_samples(r);
     add_spans(r);
+    add_system_events(r);
 }
 
 static void whole_write(const char *path)

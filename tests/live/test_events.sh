@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # System events of real nodes: each kind is seen, too many of one are cut off, another tool's system
-# monitor stays, and nothing is left after any end. The load is events_load.erl.
+# monitor stays, a recording has them, and nothing is left after any end. The load is events_load.erl.
 # shellcheck disable=SC1091,SC2034,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
@@ -161,8 +161,78 @@ ends_by_others() {
     done
 }
 
+# ---- in a recording
+
+file=$work/events.btr
+export XDG_STATE_HOME="$work/state"
+
+# record_events: the recorder is $armed. It is $! only where the shell has become the program.
+record_events() {
+    exec "$beamtop" record "$node" --timeout 60 --cookie-file "$work/cookie" --no-config -i 1 \
+        -o "$file" --system-events --long-gc 1 --long-schedule 10 --large-heap 262144 --queue 50 \
+        "$@" >"$work/out" 2>"$work/err" </dev/null
+}
+
+# prints ARGUMENT…: what the recording has so far.
+prints() { "$beamtop" events "$file" "$@" >"$work/out" 2>"$work/told" </dev/null; }
+recorded() { prints --format json && came "$@"; }
+is_recorded() {
+    wait_until 60 recorded "$@" || { cat "$work/err" "$work/told"; tail -5 "$work/out"; return 1; }
+}
+
+starts_recording() {
+    rm -f "$file" "$file"-*
+    until_armed "$work/err" is_set record_events "$@"
+}
+
+a_recording_has_them() {
+    starts_recording || return 1
+    for name in gc busy queue; do order $name || return 1; done
+    is_recorded large_heap events_gc '.words > 262144' || return 1
+    is_recorded long_schedule events_busy '.ms >= 10 and (.out | startswith("events_load:"))' ||
+        return 1
+    [ "$otp" -lt 27 ] || is_recorded long_message_queue events_queue '.state == "long"' || return 1
+    jq -s -e '.[-1].ended == "running"' "$work/out" >/dev/null || { tail -1 "$work/out"; return 1; }
+    kill -INT "$armed"
+    wait "$armed"
+    ends_with 0 $? && is_clean && prints --format json || return 1
+    holds '.[-1] | .schema == "beamtop.events_end/1" and .ended == "stopped" and
+        .verification.clean and .limits.large_heap == 262144 and .missed == 0 and .seen > 1' ||
+        return 1
+    prints --by process && says '^events_gc' || return 1
+    prints --format csv && says ',large_heap,<' || return 1
+    "$beamtop" export "$file" system_events >"$work/out" 2>"$work/told" &&
+        says '^[0-9]+,[^,]+,1,large_heap,<[0-9.]+>,events_gc,' || return 1
+    "$beamtop" report "$file" >"$work/out" 2>"$work/told" && says 'System events' &&
+        says 'events_gc' || return 1
+    "$beamtop" report "$file" --format json >"$work/out" 2>"$work/told" &&
+        holds '.[0].system_events | .seen > 1 and .missed == 0 and
+            any(.processes[]; .key == "events_gc" and .large_heap > 0)'
+}
+
+a_killed_recorder_leaves_nothing() {
+    starts_recording || return 1
+    order gc && is_recorded large_heap events_gc true || return 1
+    kill -KILL "$armed"
+    wait "$armed" 2>/dev/null
+    is_clean && prints --format json && holds '.[-1].ended == "running"' && came large_heap events_gc true
+}
+
+the_cap_is_of_the_recording() {
+    starts_recording --system-event-cap 3 || return 1
+    order gc && order busy && order gc || return 1
+    wait_until 60 grep -q 'system-event-cap' "$work/err" || { cat "$work/err"; return 1; }
+    is_off || { cat "$dir/left"; return 1; }
+    kill -INT "$armed"
+    wait "$armed"
+    ends_with 0 $? && is_clean && prints --format json &&
+        holds '([.[] | select(.event)] | length) == 3 and .[-1].ended == "events"'
+}
+
+
 before 28 another_is_refused
 since 28 another_stays
 differ each_kind_is_seen groups_are_added_up a_flood_is_cut_off the_only_one_is_cut_off
 differ another_is_refused another_stays both_are_shown_as_active ends_of_all_kinds ends_by_others
+differ a_recording_has_them a_killed_recorder_leaves_nothing the_cap_is_of_the_recording
 run_on_releases

@@ -105,6 +105,8 @@
 #define LIMIT_RECORDED_SOURCES 100u /* of its processes, and of its threads */
 #define LIMIT_RECORDED_PLACES 8u    /* where each of them was sampled: most samples first */
 #define LIMIT_RECORDED_SPAN_RUNS 100 /* captures of spans in a recording: the newest */
+#define LIMIT_RECORDED_EVENT_RUNS 10000 /* runs for system events that are listed */
+#define LIMIT_RECORDED_EVENTS 200000    /* of one: its cap is half of it, without cuts */
 #define LIMIT_RECORD_REQUEST_BYTES 1024 /* a line to a recorder that runs: a mark is the longest */
 #define LIMIT_RECORD_LOG_BYTES (1024u * 1024) /* a recorder's log; then only its end */
 #define LIMIT_RECORD_CLIENTS 8                    /* connections to it that wait to be taken */

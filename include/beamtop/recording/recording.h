@@ -17,6 +17,7 @@
 #include "beamtop/etf/term.h"
 #include "beamtop/model/model.h"
 #include "beamtop/model/samples.h"
+#include "beamtop/trace/events_run.h"
 #include "beamtop/trace/spans_run.h"
 #include "beamtop/model/snapshot.h"
 #include "beamtop/model/want.h"
@@ -93,6 +94,12 @@ void recorder_samples(struct recorder *r, const struct samples_summary *run);
  * kept. */
 void recorder_spans(struct recorder *r, const struct spans_run *run);
 
+/* System events, a run for them after the other: when it is armed (the limits of that moment), each
+ * event as it comes, and what the run came to. */
+void recorder_events_begin(struct recorder *r, const struct events_run *run);
+void recorder_system_event(struct recorder *r, const struct system_event *e);
+void recorder_events_end(struct recorder *r, const struct events_run *run);
+
 /*
  * Writes all that was gathered, with the model's system, rows and owners, in one transaction.
  * ERR_TIMEOUT: another program held the file locked for LIMIT_RECORDER_BUSY_MS; what was gathered
@@ -143,7 +150,7 @@ struct recording_info {
     int64_t ticks, first_us, last_us;     /* wall clock of the node */
     double interval_s;
     bool has_answers, has_processes, has_calls, has_windows, has_traces, has_samples, has_spans,
-        redacted, values, thinned;
+        has_events, redacted, values, thinned;
 };
 const struct recording_info *recording_info(const struct recording *r);
 
@@ -291,6 +298,22 @@ int64_t recording_spans_id(struct recording *r, int64_t tick); /* the last one u
 /* With its spans built again of its events; `version` is the id. The caller's to free.
  * ERR_FORMAT: it is damaged, *out is NULL. */
 int recording_spans_of(struct recording *r, int64_t id, struct spans_run **out, struct error *err);
+
+/* ---- system events */
+
+/* Runs for them that have a tick of from..to, in their order; until the next question. */
+size_t recording_event_runs(struct recording *r, int64_t from, int64_t to, const int64_t **ids);
+int64_t recording_events_id(struct recording *r, int64_t tick); /* the last one until it; 0: none */
+/* A run as it was at a tick, without events: of one that had not ended, with counts of the rows
+ * until then. False: there is none. */
+bool recording_events_of(struct recording *r, int64_t id, int64_t tick, struct events_run *out);
+/* Adds the last EVENTS_KEPT until a tick. */
+void recording_events_kept(struct recording *r, int64_t id, int64_t tick, struct events_run *run);
+/* Those of the ticks from..to, the oldest first; each until the next. Ends at the first failure of
+ * put. */
+typedef int system_event_fn(void *arg, const struct system_event *e, struct error *err);
+int recording_system_events(struct recording *r, int64_t id, int64_t from, int64_t to,
+                            system_event_fn *put, void *arg, struct error *err);
 
 /* The last value of a fact at or before a tick, as JSON; NULL: not recorded. */
 const char *recording_fact(struct recording *r, const char *key, int64_t tick);

@@ -62,6 +62,12 @@ struct system_event {
     char function[160];     /* for people: in which function */
 };
 
+extern const struct system_event system_event_unknown; /* all of its numbers are */
+/* SYSTEM_EVENTS: there is none of this word. */
+enum system_event_kind system_event_find(struct slice word);
+/* Fills in what is for people, from the rest. */
+void system_event_complete(struct system_event *e);
+
 extern const struct field_list system_event_fields, system_event_group_fields;
 
 /* ---- Groups */
@@ -114,10 +120,12 @@ struct events_run {
     int64_t limits[SYSTEM_EVENTS]; /* as the node has them now; 0: it does not watch for this */
     bool session;                  /* a trace session; else the node's one system monitor */
     uint64_t seen, missed;         /* events; of them without a row: too many at once */
+    int64_t wall_us;               /* when it was armed, by the node's clock */
     double arm_us;                 /* arming, on the node */
     enum events_end end;
     struct system_event kept[EVENTS_KEPT]; /* a ring: the newest is number n_events - 1 */
     uint64_t n_events;
+    uint64_t n_before; /* of them, those before the first one that is there; of a recording */
 };
 /* The i-th of those that are kept, the oldest first. */
 size_t events_run_n(const struct events_run *run);

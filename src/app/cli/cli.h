@@ -102,6 +102,7 @@ struct cli_options {
     int64_t event_limits[SYSTEM_EVENTS]; /* system events: of ports 1 */
     bool event_left[SYSTEM_EVENTS];      /* not to be watched for */
     int64_t event_cap;
+    bool system_events; /* of a recording: watch for them */
     bool running, yes;
     bool remote, names, skid, only_erlang, lines, callers, check, stacks, all, wait;
     bool help, version;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `beamtop events`: system events of a node without a screen, until the check that nothing is left.
- */
+/* `beamtop events`: system events of a node without a screen, until the check that nothing is left;
+ * or those of a recording. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +9,12 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/output/events_sink.h"
-#include "beamtop/trace/events.h"
+#include "beamtop/recording/recording.h"
 #include "app/cli/commands.h"
 #include "app/cli/tell.h"
 #include "app/source/replay.h"
 #include "batch.h"
+#include "trace_arguments.h"
 
 #define TICK_MS 50u
 
@@ -53,14 +55,37 @@ static void tell_begun(void *arg)
                   run->session ? "trace session" : "system monitor", run->arm_us / 1000);
 }
 
+static int put_event(void *arg, const struct system_event *e, struct error *err)
+{
+    struct watching *t = arg;
+    if (t->by == EVENTS_BYS)
+        return events_sink_event(&t->sink, e, err);
+    system_event_group(t->groups, t->by, e);
+    return 0;
+}
+
 static void on_system_event(void *arg, const struct system_event *e)
 {
     struct watching *t = batch_arg(arg);
     struct error err = {0};
-    if (t->by != EVENTS_BYS)
-        system_event_group(t->groups, t->by, e);
-    else if (events_sink_event(&t->sink, e, &err) != 0)
+    if (put_event(t, e, &err) != 0)
         batch_output_failed(t->run, t->sink.output.write_errno, &err);
+}
+
+static int put_groups(struct watching *t, struct error *err)
+{
+    if (t->groups->others > 0)
+        tell_line("%" PRId64 " events are in no group: there are %d at most", t->groups->others,
+                  EVENT_GROUPS);
+    system_event_groups_sort(t->groups);
+    return t->by != EVENTS_BYS ? events_sink_groups(&t->sink, t->groups, t->by, err) : 0;
+}
+
+static void tell_counts(const struct watching *t, const struct events_run *run)
+{
+    if (t->options->format == FORMAT_TEXT)
+        tell_line("%s: %" PRIu64 " events, %" PRIu64 " of them not shown",
+                  events_end_text(run->end), run->seen, run->missed);
 }
 
 static void end_watch(void *arg)
@@ -68,39 +93,26 @@ static void end_watch(void *arg)
     struct watching *t = arg;
     const struct events_run *run = events_session_run(t->run->session);
     struct error err = batch_trouble(t->run), failed = {0};
-    int rc = 0;
-    if (t->by != EVENTS_BYS) {
-        system_event_groups_sort(t->groups);
-        rc = events_sink_groups(&t->sink, t->groups, t->by, &failed);
-    }
-    if (t->groups->others > 0)
-        tell_line("%" PRId64 " events are in no group: there are %d at most", t->groups->others,
-                  EVENT_GROUPS);
+    int rc = put_groups(t, &failed);
     if (rc == 0)
         rc = events_sink_end(&t->sink, run, &failed);
     if (rc != 0 && err.code == ERR_NONE)
         err = failed;
-    if (t->options->format == FORMAT_TEXT)
-        tell_line("%s: %" PRIu64 " events, %" PRIu64 " of them not shown",
-                  events_end_text(run->end), run->seen, run->missed);
+    tell_counts(t, run);
     batch_tell_verified(t->run, &run->status.check, "the node");
     batch_end(t->run, &err);
 }
 
-static struct events_options watch_options(const struct cli_options *o)
+static struct events_sink make_sink(const struct watching *t, const char *node)
 {
-    struct events_options options;
-    events_defaults(&options);
-    for (int i = 0; i < SYSTEM_EVENTS; i++) {
-        if (o->event_limits[i] > 0)
-            options.limits[i] = o->event_limits[i];
-        if (o->event_left[i])
-            options.limits[i] = 0;
-    }
-    if (o->for_given)
-        options.for_ms = (unsigned)(o->for_s * 1000 + 0.5);
-    options.events = (unsigned)o->event_cap;
-    return options;
+    const enum cli_format format = t->options->format;
+    return (struct events_sink){.output.writer = sink_writer_of(stdout),
+                                .options = {.format = format == FORMAT_JSON  ? EVENTS_JSON
+                                                      : format == FORMAT_CSV ? EVENTS_CSV
+                                                                             : EVENTS_TEXT,
+                                            .node = node,
+                                            .ascii = t->options->ascii || !t->env->utf8,
+                                            .spreadsheet = t->options->spreadsheet}};
 }
 
 static int open_watch(void *arg, struct batch *run, const struct session_port *port,
@@ -109,35 +121,72 @@ static int open_watch(void *arg, struct batch *run, const struct session_port *p
     struct watching *t = arg;
     static const struct session_handlers handlers = {.on_change = batch_session_changed,
                                                      .on_system_event = on_system_event};
-    const struct events_options options = watch_options(t->options);
+    struct events_options options = event_options_of(t->options);
+    if (t->options->for_given)
+        options.for_ms = (unsigned)(t->options->for_s * 1000 + 0.5);
     t->run = run;
     int rc = events_open(&run->session, &options, port, &handlers, run, err);
     if (rc != 0)
         return rc;
-    t->sink.output.writer = sink_writer_of(stdout);
-    t->sink.options = (struct events_sink_options){
-        .format = t->options->format == FORMAT_JSON  ? EVENTS_JSON
-                  : t->options->format == FORMAT_CSV ? EVENTS_CSV
-                                                     : EVENTS_TEXT,
-        .node = session_port(run->session)->node,
-        .ascii = t->options->ascii || !t->env->utf8,
-        .spreadsheet = t->options->spreadsheet,
-    };
+    t->sink = make_sink(t, session_port(run->session)->node);
     return 0;
+}
+
+/* ---- of a recording */
+
+static int print_runs(struct watching *t, struct recording *r, struct error *err)
+{
+    struct events_run *run = alloc_zero(1, sizeof *run);
+    const int64_t *listed;
+    recording_begin(r);
+    const size_t n = recording_event_runs(r, 1, INT64_MAX, &listed);
+    int64_t *ids = alloc_zero(n + 1, sizeof *ids);
+    int rc = n == 0 ? error_set(err, ERR_NOT_FOUND,
+                                "%s: no system events were recorded (record --system-events)",
+                                t->options->target)
+                    : 0;
+    memcpy(ids, listed, n * sizeof *ids);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        rc = recording_system_events(r, ids[i], 1, INT64_MAX, put_event, t, err);
+        if (rc == 0 && recording_events_of(r, ids[i], INT64_MAX, run)) {
+            rc = t->by == EVENTS_BYS ? events_sink_end(&t->sink, run, err) : 0;
+            tell_counts(t, run);
+        }
+    }
+    free(ids);
+    free(run);
+    return rc == 0 ? put_groups(t, err) : rc;
+}
+
+static int print_file(struct watching *t)
+{
+    struct error err = {0};
+    struct recording *r = NULL;
+    if (recording_open(&r, t->options->target, &err) == 0) {
+        t->sink = make_sink(t, recording_info(r)->node);
+        (void)print_runs(t, r, &err);
+    }
+    if (t->sink.output.write_errno == EPIPE)
+        error_clear(&err);
+    recording_close(r);
+    if (err.code == ERR_FORMAT) /* bad input */
+        err.code = ERR_USAGE;
+    return err.code == ERR_NONE ? EXIT_DONE : tell_error(&err);
 }
 
 int command_events(const struct cli_options *o, const struct app_env *env)
 {
     struct watching t = {.options = o, .env = env, .by = EVENTS_BYS};
-    if (replay_is_file(o->target)) {
-        fputs("beamtop: a recording has no system events: name a node\n", stderr);
-        return EXIT_USAGE;
-    }
     if (o->by && (t.by = events_by_key(o->by)) == EVENTS_BYS) {
         fprintf(stderr, "beamtop: --by: “%s” is not process, function or event\n", o->by);
         return EXIT_USAGE;
     }
     t.groups = alloc_zero(1, sizeof *t.groups);
+    if (replay_is_file(o->target)) {
+        const int rc = print_file(&t);
+        free(t.groups);
+        return rc;
+    }
     const struct batch_job job = {.options = o,
                                   .env = env,
                                   .open = open_watch,

@@ -342,6 +342,8 @@ int command_record(const struct cli_options *o, const struct app_env *env)
             EXIT_USAGE, "with both --calls and --trace each has one word: 'PATTERN & PATTERN'");
     if (o->redact && o->values)
         return complain_with(EXIT_USAGE, "--values and --redact exclude each other");
+    if (event_options_given(o) && !o->system_events)
+        return complain_with(EXIT_USAGE, "limits of system events follow --system-events");
     /* --calls A B: the words behind the first are patterns too. */
     const char *patterns[1 + LIMIT_TRACE_PATTERNS];
     size_t n = 0;

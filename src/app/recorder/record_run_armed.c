@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What stands on the node during a recording, counted calls, traces and captures of spans, and runs
-   of the sampler: begun, turned and ended. */
+/* What stands on the node during a recording, counted calls, traces, captures of spans and system
+   events, and runs of the sampler: begun, turned and ended. */
 #include <assert.h>
 #include <string.h>
 
@@ -52,6 +52,7 @@ void record_run_armed_start(struct recording_run *t)
         [RECORD_SPANS] = {o->spans != NULL, &record_spans_kind, spans_s, again_s},
         [RECORD_CALLS] = {t->setup->calls, &record_calls_kind, 0, again_s},
         [RECORD_SAMPLES] = {o->sample_s > 0, &record_samples_kind, samples_s, samples_s},
+        [RECORD_EVENTS] = {o->system_events, &record_events_kind, 0, again_s},
     };
     for (size_t i = 0; i < RECORD_SERIES; i++)
         if (all[i].asked) {

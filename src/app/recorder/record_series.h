@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A series of sessions in a recording: traces (record_trace.c), windows of counted calls
- * (record_calls.c), captures of spans (record_spans.c), or runs of the sampler in their place
- * (record_samples.c). Their ends are kept and do not end the recording. What keeps one from being
- * set is reported and kept, and tried again later, less and less often. */
+ * (record_calls.c), captures of spans (record_spans.c), system events (record_events.c), or runs of
+ * the sampler in their place (record_samples.c). Their ends are kept and do not end the recording.
+ * What keeps one from being set is reported and kept, and tried again later, less and less often.
+ */
 #ifndef BEAMTOP_APP_RECORDER_RECORD_SERIES_H
 #define BEAMTOP_APP_RECORDER_RECORD_SERIES_H
 
@@ -39,7 +40,7 @@ struct record_kind {
 };
 
 extern const struct record_kind record_trace_kind, record_calls_kind, record_spans_kind,
-    record_samples_kind;
+    record_samples_kind, record_events_kind;
 
 struct record_series {
     const struct record_kind *kind;
@@ -56,11 +57,15 @@ struct record_series {
     bool over;       /* no more sessions */
     bool stopping;
 
+    bool begun; /* record_trace.c, record_events.c: its start is in the recording */
+
     /* record_trace.c */
     struct trace_print *print;
-    bool begun;      /* its start is in the recording */
     int64_t wall_us; /* of its start */
     int exit_code, refused_code;
+
+    /* record_events.c */
+    unsigned events; /* so far, of all runs */
 
     /* record_spans.c */
     unsigned lost; /* captures that were due and not made */

@@ -21,7 +21,14 @@
 #include "app/source/target.h"
 
 struct record_series;
-enum record_series_of { RECORD_TRACES, RECORD_SPANS, RECORD_CALLS, RECORD_SAMPLES, RECORD_SERIES };
+enum record_series_of {
+    RECORD_TRACES,
+    RECORD_SPANS,
+    RECORD_CALLS,
+    RECORD_SAMPLES,
+    RECORD_EVENTS,
+    RECORD_SERIES
+};
 
 struct record_setup {
     const struct cli_options *options;

@@ -92,6 +92,7 @@ void replay_close(struct replay *r)
     model_set_calls(r->model, NULL);
     model_set_samples(r->model, NULL);
     model_set_spans(r->model, NULL);
+    model_set_events(r->model, NULL);
     model_set_trace(r->model, NULL);
     model_set_recorded(r->model, NULL);
     replay_runs_free(r->runs);

@@ -8,6 +8,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/model/samples.h"
 #include "beamtop/trace/calls_log.h"
+#include "beamtop/trace/events_run.h"
 #include "beamtop/trace/spans_run.h"
 
 struct replay_runs {
@@ -18,6 +19,8 @@ struct replay_runs {
     struct recorded_samples kept; /* what the log of samples borrows */
     int64_t samples_id;           /* of the run in the log; 0: none yet */
     struct spans_run *spans;      /* the last capture; NULL: none */
+    struct events_run *events;    /* NULL: not made yet */
+    int64_t events_tick;          /* for which it is filled */
 };
 
 struct replay_runs *replay_runs_new(void)
@@ -34,6 +37,7 @@ void replay_runs_free(struct replay_runs *runs)
     arena_clear(&runs->window);
     recorded_samples_clear(&runs->kept);
     spans_run_free(runs->spans);
+    free(runs->events);
     free(runs);
 }
 
@@ -199,9 +203,29 @@ static void show_spans(struct replay_runs *runs, struct recording *r, int64_t ti
     model_set_spans(m, runs->spans);
 }
 
+/* ---- system events */
+
+static void show_events(struct replay_runs *runs, struct recording *r, int64_t tick,
+                        struct model *m)
+{
+    const int64_t id = recording_info(r)->has_events ? recording_events_id(r, tick) : 0;
+    model_set_events(m, NULL);
+    if (id <= 0)
+        return;
+    if (!runs->events)
+        runs->events = alloc_zero(1, sizeof *runs->events);
+    if (runs->events_tick != tick) {
+        recording_events_of(r, id, tick, runs->events);
+        recording_events_kept(r, id, tick, runs->events);
+        runs->events_tick = tick;
+    }
+    model_set_events(m, runs->events);
+}
+
 void replay_runs_show(struct replay_runs *runs, struct recording *r, int64_t tick, struct model *m)
 {
     show_calls(runs, r, tick, m);
     show_samples(runs, r, tick, m);
     show_spans(runs, r, tick, m);
+    show_events(runs, r, tick, m);
 }

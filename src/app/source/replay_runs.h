@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What was run beside the ticks of a recording, as the screen shows it: of counted calls, samples
- * and captured spans the last at or before a tick. What a recording has of a window of calls are
- * its leaders; applications of functions and times per call are not among it and stay unknown. */
+ * What was run beside the ticks of a recording, as the screen shows it: of counted calls, samples,
+ * captured spans and watches for system events the last at or before a tick. What a recording has
+ * of a window of calls are its leaders; applications of functions and times per call are not among
+ * it and stay unknown. */
 #ifndef BEAMTOP_APP_SOURCE_REPLAY_RUNS_H
 #define BEAMTOP_APP_SOURCE_REPLAY_RUNS_H
 

@@ -87,7 +87,8 @@ static void act_events(void *own, const char *arg)
     if (strcmp(screen_view(t->screen), EVENTS_VIEW) != 0)
         tui_act(t, ACTION_VIEW, EVENTS_VIEW);
     else if (!t->live)
-        tui_message(t, STYLE_ERROR, "a recording has no system events: connect to a node");
+        tui_message(t, STYLE_ERROR,
+                    "system events are watched only on a live node: connect to one");
     else if (session_runs(e->s.session))
         tui_message(t, STYLE_MESSAGE, "system events are watched already");
     else

@@ -188,6 +188,7 @@ static void on_events_armed(void *arg, const struct answer *answer)
         return;
     }
     t->run.session = armed.session;
+    t->run.wall_us = armed.wall_us;
     t->run.arm_us = armed.arm_us;
     memcpy(t->run.limits, t->options.limits, sizeof t->run.limits);
     t->armed_ns = session_now(&t->s);

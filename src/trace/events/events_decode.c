@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
-#include "beamtop/base/text.h"
 #include "events_internal.h"
 
 #define MOST_INFO 32
@@ -39,7 +38,6 @@ int decode_events_armed(struct events_armed *out, const uint8_t *term, size_t le
 {
     struct cursor c;
     size_t arity = 0;
-    int64_t wall_us;
     struct slice place;
     *out = (struct events_armed){0};
     cursor_init(&c, term, len);
@@ -51,27 +49,20 @@ int decode_events_armed(struct events_armed *out, const uint8_t *term, size_t le
             &c, decode_refusal(&c, refusals, out->refused, sizeof out->refused, &out->code),
             "events", err);
     ok = ok && (arity == 4 || cursor_fail(&c, "four elements")) && cursor_atom_is(&c, "armed") &&
-         cursor_int64(&c, &wall_us) && cursor_number(&c, &out->arm_us) && cursor_atom(&c, &place);
+         cursor_int64(&c, &out->wall_us) && cursor_number(&c, &out->arm_us) &&
+         cursor_atom(&c, &place);
     out->session = ok && slice_is(place, "session");
     return cursor_end(&c, ok, "events", err);
 }
 
 /* ---- An event */
 
-static enum system_event_kind find_kind(struct slice word)
-{
-    enum system_event_kind kind = 0;
-    while (kind < SYSTEM_EVENTS && !slice_is(word, system_event_rows[kind].word))
-        kind++;
-    return kind;
-}
-
 static bool read_kind(struct cursor *c, struct system_event *e, enum system_event_kind *kind)
 {
     struct slice word;
     if (!cursor_atom(c, &word))
         return false;
-    *kind = find_kind(word);
+    *kind = system_event_find(word);
     if (*kind == SYSTEM_EVENTS)
         return cursor_fail(c, "a system event");
     return answer_copy(word, e->event, sizeof e->event);
@@ -201,34 +192,11 @@ static bool read_info(struct cursor *c, struct system_event *e)
     }
 }
 
-static void put_value(struct system_event *e)
-{
-    char text[40];
-    if (e->kind == EVENT_LARGE_HEAP && e->words >= 0)
-        snprintf(e->value, sizeof e->value, "%s words", text_integer(text, sizeof text, e->words));
-    else if (e->ms >= 0)
-        snprintf(e->value, sizeof e->value, "%s ms", text_integer(text, sizeof text, e->ms));
-    else if (*e->port)
-        answer_copy(slice_of(e->port), e->value, sizeof e->value);
-    else if (e->kind == EVENT_OFF)
-        snprintf(e->value, sizeof e->value, "off: %s dropped",
-                 text_integer(text, sizeof text, e->dropped));
-    else if (e->kind == EVENT_ON)
-        snprintf(e->value, sizeof e->value, "on again from %s",
-                 text_integer(text, sizeof text, e->limit));
-    else
-        answer_copy(slice_of(e->state), e->value, sizeof e->value);
-    answer_copy(slice_of(*e->in    ? e->in
-                         : *e->out ? e->out
-                                   : e->peer),
-                e->function, sizeof e->function);
-}
-
 /* {WallUs, {Kind, Who, Info} | notice} */
 static bool read_event(struct cursor *c, struct system_event *e)
 {
     size_t arity = 0;
-    *e = (struct system_event){.ms = -1, .words = -1, .limit = -1, .dropped = -1};
+    *e = system_event_unknown;
     if (!cursor_tuple_of(c, 2) || !cursor_int64(c, &e->wall_us) || !cursor_tuple(c, &arity))
         return false;
     const bool notice = cursor_peek_atom(c, "off") || cursor_peek_atom(c, "on");
@@ -237,9 +205,7 @@ static bool read_event(struct cursor *c, struct system_event *e)
     if (!(notice ? read_notice(c, e)
                  : read_kind(c, e, &e->kind) && read_who(c, e) && read_info(c, e)))
         return false;
-    if (!text_time(e->time, sizeof e->time, e->wall_us, 0, 1))
-        snprintf(e->time, sizeof e->time, "-");
-    put_value(e);
+    system_event_complete(e);
     return true;
 }
 
@@ -271,7 +237,7 @@ static bool read_limits(struct cursor *c, struct events_taken *out)
         int64_t limit;
         if (!cursor_tuple_of(c, 2) || !cursor_atom(c, &word) || !read_limit(c, &limit))
             return false;
-        const enum system_event_kind kind = find_kind(word);
+        const enum system_event_kind kind = system_event_find(word);
         if (kind < SYSTEM_EVENTS)
             out->limits[kind] = limit;
     }

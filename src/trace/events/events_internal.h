@@ -10,6 +10,7 @@
 
 struct events_armed {
     bool session;
+    int64_t wall_us;
     double arm_us;
     char refused[400];
     enum err code;

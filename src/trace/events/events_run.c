@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beamtop/base/text.h"
+
 #define EVENT_ROW(id, word, limit, least, unit) {word, unit, limit, least},
 const struct system_event_row system_event_rows[SYSTEM_EVENTS] = {SYSTEM_EVENT_LIST(EVENT_ROW)};
 #undef EVENT_ROW
@@ -17,6 +19,46 @@ static const struct {
 #undef EVENTS_KEY
 
 static const char *const bys[EVENTS_BYS] = {"process", "function", "event"};
+
+const struct system_event system_event_unknown = {
+    .ms = -1, .words = -1, .limit = -1, .dropped = -1};
+
+enum system_event_kind system_event_find(struct slice word)
+{
+    enum system_event_kind kind = 0;
+    while (kind < SYSTEM_EVENTS && !slice_is(word, system_event_rows[kind].word))
+        kind++;
+    return kind;
+}
+
+static void put_text(char *out, size_t size, const char *text)
+{
+    snprintf(out, size, "%s", text);
+}
+
+static void put_value(struct system_event *e)
+{
+    char *out = e->value, text[40];
+    const size_t size = sizeof e->value;
+    if (e->kind == EVENT_LARGE_HEAP && e->words >= 0)
+        snprintf(out, size, "%s words", text_integer(text, sizeof text, e->words));
+    else if (e->ms >= 0)
+        snprintf(out, size, "%s ms", text_integer(text, sizeof text, e->ms));
+    else if (e->kind == EVENT_OFF)
+        snprintf(out, size, "off: %s dropped", text_integer(text, sizeof text, e->dropped));
+    else if (e->kind == EVENT_ON)
+        snprintf(out, size, "on again from %s", text_integer(text, sizeof text, e->limit));
+    else
+        put_text(out, size, *e->port ? e->port : e->state);
+}
+
+void system_event_complete(struct system_event *e)
+{
+    if (!text_time(e->time, sizeof e->time, e->wall_us, 0, 1))
+        put_text(e->time, sizeof e->time, "-");
+    put_value(e);
+    put_text(e->function, sizeof e->function, *e->in ? e->in : *e->out ? e->out : e->peer);
+}
 
 /* ---- Fields */
 
@@ -160,7 +202,8 @@ const char *events_end_text(enum events_end end)
 
 size_t events_run_n(const struct events_run *run)
 {
-    return run->n_events < EVENTS_KEPT ? (size_t)run->n_events : EVENTS_KEPT;
+    const uint64_t there = run->n_events - run->n_before;
+    return there < EVENTS_KEPT ? (size_t)there : EVENTS_KEPT;
 }
 
 const struct system_event *events_run_event(const struct events_run *run, size_t i)

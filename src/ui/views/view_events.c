@@ -66,7 +66,9 @@ static void tell_empty(struct view_page *page, const struct model *m, const stru
 {
     char key[64];
     page_key(page, CONTEXT_TABLE, ACTION_EVENTS, key, sizeof key);
-    if (model_recorded(m))
+    if (model_recorded(m) && run)
+        snprintf(page->empty, sizeof page->empty, "No event until this moment.");
+    else if (model_recorded(m))
         page_missing(page, m, "system events");
     else if (run && run->status.phase == SESSION_FAILED)
         snprintf(page->empty, sizeof page->empty, "Not watched: %.400s", run->status.error.text);

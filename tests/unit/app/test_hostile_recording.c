@@ -276,11 +276,13 @@ TEST(test_what_is_not_used_stays_unused)
 TEST(test_tables_without_keys)
 {
     static const char *const tables[] = {
-        "meta",         "text",        "tick",          "gap",         "system",
-        "process",      "owner",       "call_window",   "call",        "fact",
-        "trace",        "event",       "mark",          "answer",      "sample_run",
-        "sample_frame", "sample_node", "sample_source", "sample_held", "span_run",
-        "span_process", "span_event",  "trace_pattern",
+        "meta",         "text",          "tick",          "gap",
+        "system",       "process",       "owner",         "call_window",
+        "call",         "fact",          "trace",         "event",
+        "mark",         "answer",        "sample_run",    "sample_frame",
+        "sample_node",  "sample_source", "sample_held",   "span_run",
+        "span_process", "span_event",    "trace_pattern", "system_event_run",
+        "system_event",
     };
     for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
         struct place p;
