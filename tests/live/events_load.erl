@@ -4,6 +4,7 @@
 %%   gc      events_gc has a large heap, whose collections take long
 %%   busy    events_busy keeps its scheduler for long
 %%   queue   events_queue has 100 messages, and reads them
+%%   request events_caller calls serve/0 five times a second, which collects its large heap
 %%   port    three processes send to a port whose other end does not read
 %%   flood   two processes collect large heaps as fast as they can; calm: they end
 %%   take    events_owner has the node's system monitor; give: it has ended
@@ -13,7 +14,7 @@
 %%   audit   `left` is written, by audit.erl
 -module(events_load).
 
--export([start/2, collect/1, compare/0, read/0, send/2, flood/0, own/1]).
+-export([start/2, call/1, serve/0, collect/1, compare/0, read/0, send/2, flood/0, own/1]).
 
 start(Dir, _Code) ->
     register(?MODULE, spawn(fun() -> begin_load(Dir) end)),
@@ -38,6 +39,7 @@ loop(Dir, Baseline, Client) ->
                   [Pid ! N || N <- lists:seq(1, 100)],
                   Pid ! go
                end},
+              {"request", fun() -> run(events_caller, call, [400000]) end},
               {"port", fun() -> [run(Name, send, [Client, 200])
                                  || Name <- [events_one, events_two, events_three]] end},
               {"flood", fun() ->
@@ -83,6 +85,16 @@ collect(N) ->
     List = lists:seq(1, N),
     erlang:garbage_collect(),
     receive stop -> List after 60000 -> length(List) end.
+
+call(N) -> call_with(lists:seq(1, N)).
+
+call_with(List) ->
+    ok = ?MODULE:serve(),
+    receive stop -> List after 200 -> call_with(List) end.
+
+serve() ->
+    erlang:garbage_collect(),
+    ok.
 
 %% Two equal terms that are not the same: compared in one go.
 compare() ->

@@ -18,7 +18,7 @@ watch() {
 is_set() {
     order audit || return 1
     if [ "$otp" -ge 28 ]; then
-        grep -q '{sessions,1}' "$dir/left"
+        grep -q '{sessions,[12]}' "$dir/left"
     else
         grep -q '{system_monitor,{<' "$dir/left"
     fi
@@ -218,9 +218,27 @@ a_killed_recorder_leaves_nothing() {
     is_clean && prints --format json && holds '.[-1].ended == "running"' && came large_heap events_gc true
 }
 
+# On the row of its process in the timeline of a capture of spans.
+is_beside() {
+    "$beamtop" spans "$file" --format trace-event >"$work/out" 2>"$work/told" </dev/null &&
+        jq -e '.traceEvents | any(.[]; .ph == "X" and .cat == "root") and
+            (map(select(.ph == "X" and .cat == "root") | .tid) as $rows | any(.[]; .ph == "i" and
+                .name == "large_heap" and .args.name == "events_caller" and
+                (.args.value | test("words")) and .ts >= 0 and (.tid | IN($rows[]))))' \
+            "$work/out" >/dev/null 2>&1
+}
+spans_have_them_beside() {
+    order request || return 1
+    starts_recording --spans 'events_load:serve/0' --spans-every 5 || return 1
+    wait_until 90 is_beside || { cat "$work/err" "$work/told"; tail -c 2000 "$work/out"; return 1; }
+    kill -INT "$armed"
+    wait "$armed"
+    ends_with 0 $? && is_clean
+}
+
 the_cap_is_of_the_recording() {
-    starts_recording --system-event-cap 3 || return 1
-    order gc && order busy && order gc || return 1
+    starts_recording --system-event-cap 3 --no-long-gc --no-long-schedule --no-busy-port || return 1
+    for _ in 1 2 3 4; do order gc || return 1; done
     wait_until 60 grep -q 'system-event-cap' "$work/err" || { cat "$work/err"; return 1; }
     is_off || { cat "$dir/left"; return 1; }
     kill -INT "$armed"
@@ -234,5 +252,6 @@ before 28 another_is_refused
 since 28 another_stays
 differ each_kind_is_seen groups_are_added_up a_flood_is_cut_off the_only_one_is_cut_off
 differ another_is_refused another_stays both_are_shown_as_active ends_of_all_kinds ends_by_others
-differ a_recording_has_them a_killed_recorder_leaves_nothing the_cap_is_of_the_recording
+differ a_recording_has_them a_killed_recorder_leaves_nothing
+differ spans_have_them_beside the_cap_is_of_the_recording
 run_on_releases

@@ -13,6 +13,7 @@
 
 #include "beamtop/base/error.h"
 #include "beamtop/output/writer.h"
+#include "beamtop/trace/events_run.h"
 #include "beamtop/trace/spans_run.h"
 
 enum spans_format {
@@ -32,6 +33,9 @@ struct spans_sink_options {
     bool raw_waits;
     size_t rows;    /* text: trees of so many roots; 0: 10 */
     size_t columns; /* text: of a line; 0: 100 */
+    /* trace-event: system events that stand beside, by time; borrowed. Others are left out. */
+    const struct system_event *events;
+    size_t n_events;
 };
 
 /* Writes the run, large ones in pieces. ERR_SYSTEM when the bytes could not be written; the errno

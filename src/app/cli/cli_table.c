@@ -31,7 +31,7 @@ const struct cli_option cli_option_table[] = {
      "cost limit, in percent of one scheduler, 0.01 to 100 (2)"},
     {"ticks", 'n', FOR_TICKS, TYPE_INTEGER, AT(ticks), AT(ticks_given), 0, 1e9, "TICKS",
      "ticks to print; 0: until interrupted"},
-    {"at", 0, FOR_TICKS | FOR_SCREEN | FOR_CALLS, TYPE_TEXT, AT(at), 0, 0, 0, "WHEN",
+    {"at", 0, FOR_TICKS | FOR_SCREEN | FOR_CALLS | FOR_SPANS, TYPE_TEXT, AT(at), 0, 0, 0, "WHEN",
      "with a recording: where to start (time of day, 10m, a mark, #TICK)"},
     {"sort", 's', FOR_TOP | FOR_SCREEN, TYPE_TEXT, AT(sort), 0, 0, 0, "COLUMN",
      "column to sort processes by (reductions_per_s)"},

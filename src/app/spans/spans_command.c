@@ -16,6 +16,7 @@
 #include "beamtop/trace/spans.h"
 #include "beside.h"
 #include "side.h"
+#include "spans_file.h"
 
 #define TICK_MS 50u
 #define SIDE_MS 30000u /* longer than the capture, which waits for it, and stops it */
@@ -80,28 +81,11 @@ static void tell_how_far(struct capturing *t, const struct spans_run *run)
         run->for_s);
 }
 
-static enum spans_format spans_format_of(enum cli_format format)
-{
-    return format == FORMAT_JSON          ? SPANS_JSON
-           : format == FORMAT_FOLDED      ? SPANS_FOLDED
-           : format == FORMAT_SPEEDSCOPE  ? SPANS_SPEEDSCOPE
-           : format == FORMAT_TRACE_EVENT ? SPANS_TRACE_EVENT
-           : format == FORMAT_OTLP        ? SPANS_OTLP
-                                          : SPANS_TEXT;
-}
-
 static void put_capture(const struct capturing *t, const struct spans_run *run)
 {
-    const struct cli_options *o = t->options;
     struct sink_output output = {.writer = sink_writer_of(stdout)};
     struct error err = {0};
-    const struct spans_sink_options options = {
-        .format = spans_format_of(o->format),
-        .ascii = o->ascii || !t->env->utf8,
-        .slower_ns = (int64_t)(o->slower_s * 1e9),
-        .raw_waits = o->raw_waits,
-        .rows = o->top_given ? (size_t)o->top : 0,
-    };
+    const struct spans_sink_options options = spans_file_options(t->options, t->env);
     spans_put(&output, run, &options, &err); /* a write that failed is found by output_check() */
 }
 
@@ -369,13 +353,11 @@ static int check_spans_words(const struct cli_options *o)
 int command_spans(const struct cli_options *o, const struct app_env *env)
 {
     struct capturing t = {.options = o, .env = env};
+    if (replay_is_file(o->target))
+        return spans_file(o, env);
     const int code = check_spans_words(o);
     if (code != EXIT_DONE)
         return code;
-    if (replay_is_file(o->target)) {
-        tell_line("%s is a recording: spans follows calls of a live node", o->target);
-        return EXIT_USAGE;
-    }
     const struct batch_job job = {.options = o,
                                   .env = env,
                                   .open = open_captured_run,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The Trace Event Format, for Perfetto's page and chrome://tracing: a process for each node, a
- * thread for each Erlang process, an arrow from the send of a message to its receive. */
+ * thread for each Erlang process, an arrow from the send of a message to its receive, an instant
+ * for a system event. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -54,7 +55,7 @@ static void set_time(json_t *event, const char *key, int64_t ns)
 }
 
 /* Those of the keys that are known. */
-static json_t *args_of(const struct field_list *list, const char *keys, const struct spans_row *row)
+static json_t *args_of(const struct field_list *list, const char *keys, const void *row)
 {
     const struct field *fields[16];
     json_t *all = json_row(list, row), *args = json_object();
@@ -110,6 +111,83 @@ static void put_arrow(struct spans_form *f, const struct spans_tracks *t, uint32
     put_end(f, t, span, "f", t->of[index], span->started_ns);
 }
 
+/* ---- system events, on the row of their process */
+
+#define LATE_NS INT64_C(100000000) /* the collector takes them up to so long after */
+
+/* The first one of that process of the captured node; n_tracks: it has none. */
+static size_t find_track(const struct spans_tracks *t, const struct system_event *e)
+{
+    size_t i = 0;
+    for (; i < t->n_tracks; i++) {
+        const struct span_process *p = t->tracks[i].process;
+        if (e->has_pid && p->node.len == 0 && p->pid.id == e->pid.id &&
+            p->pid.serial == e->pid.serial)
+            break;
+    }
+    return i;
+}
+
+/* The node's number among those that are written. */
+static uint32_t captured_node(const struct spans_tracks *t)
+{
+    for (uint32_t i = 0; i < t->n_tracks; i++)
+        if (t->tracks[i].process->node.len == 0)
+            return t->tracks[i].node;
+    return 0;
+}
+
+/* Processes without a span have one row together. */
+static json_t *instant_of(const struct spans_tracks *t, const char *ph, const char *name,
+                          size_t track)
+{
+    const bool is_other = track == t->n_tracks;
+    json_t *event = event_of(ph, slice_of(name), t, is_other ? 0 : (uint32_t)track);
+    if (is_other) {
+        json_object_set_new(event, "pid", json_integer(captured_node(t) + 1));
+        json_object_set_new(event, "tid", json_integer((json_int_t)track + 1));
+    }
+    return event;
+}
+
+static void put_others_name(struct spans_form *f, const struct spans_tracks *t)
+{
+    json_t *event = instant_of(t, "M", "thread_name", t->n_tracks);
+    json_object_set_new(event, "args", json_pack("{s:s}", "name", "system events of others"));
+    put_event(f, event);
+}
+
+static void put_instant(struct spans_form *f, const struct spans_tracks *t,
+                        const struct system_event *e, size_t track, int64_t at_ns)
+{
+    json_t *event = instant_of(t, "i", e->event, track);
+    json_object_set_new(event, "cat", json_string("system_event"));
+    json_object_set_new(event, "s", json_string("t"));
+    set_time(event, "ts", at_ns);
+    json_t *args =
+        args_of(&system_event_fields, "pid name ms words in out port peer state dropped", e);
+    json_object_set_new(args, "value", json_chars(e->value));
+    json_object_set_new(event, "args", args);
+    put_event(f, event);
+}
+
+static void put_system_events(struct spans_form *f, const struct spans_tracks *t)
+{
+    const int64_t wall = spans_wall(f, t->from_ns);
+    bool others = false;
+    for (size_t i = 0; i < f->options->n_events && wall >= 0 && t->n_tracks > 0; i++) {
+        const struct system_event *e = &f->options->events[i];
+        const int64_t at_ns = e->wall_us * 1000 - wall;
+        if (e->wall_us < 0 || at_ns < 0 || at_ns > t->to_ns - t->from_ns + LATE_NS)
+            continue;
+        const size_t track = find_track(t, e);
+        if (track == t->n_tracks && !others)
+            put_others_name(f, t);
+        others = others || track == t->n_tracks;
+        put_instant(f, t, e, track, at_ns);
+    }
+}
+
 void spans_trace_event_put(struct spans_form *f)
 {
     struct spans_tracks t;
@@ -129,6 +207,7 @@ void spans_trace_event_put(struct spans_form *f)
             put_arrow(f, &t, t.items[i].span);
         arena_reset(&f->arena);
     }
+    put_system_events(f, &t);
     buf_puts(&f->out->buf, "]}\n");
     spans_tracks_free(&t);
 }

@@ -88,7 +88,7 @@ static const struct field event_fields[] = {
     FIELD("limit", COUNT, limit, "of `off` and `on`: the next limit"),
     FIELD("dropped", COUNT, dropped, "of `off`: events of any kind that have no row"),
     FIELD("time", TEXT, time, "of `wall_us`, UTC", .title = "TIME (UTC)", .width = 10),
-    FIELD("value", TEXT, value, "the number that matters", .title = "VALUE", .width = 20),
+    FIELD("value", TEXT, value, "the number that matters", .title = "VALUE", .width = 24),
     FIELD("function", TEXT, function, "`in`, or `out`", .title = "IN", .look = LOOK_FUNCTION,
           .width = 24, .grows = true),
 };

@@ -47,6 +47,18 @@ static void add_groups(const struct rows *s, struct view_page *page, const struc
     }
 }
 
+/* What the rows are of, where more have come. */
+static void put_beyond(const struct rows *s, struct view_page *page, const struct events_run *run)
+{
+    const bool groups = s->by != SHOWN_EVENTS;
+    const size_t n = events_run_n(run), most = groups ? EVENTS_KEPT : MOST_SHOWN;
+    const size_t shown = n < most ? n : most, len = strlen(page->summary);
+    char last[32];
+    if (run->n_events > shown)
+        snprintf(page->summary + len, sizeof page->summary - len, ", %s the last %s",
+                 groups ? "groups of" : "here", text_integer(last, sizeof last, (int64_t)shown));
+}
+
 static void put_summary(struct view_page *page, const struct events_run *run)
 {
     const struct session_status *status = &run->status;
@@ -94,8 +106,10 @@ static void events_page(void *state, const struct model *m, struct view_page *pa
         add_events(s, page, run);
     else
         add_groups(s, page, run, (enum events_by)(s->by - SHOWN_BY_PROCESS));
-    if (run)
+    if (run) {
         put_summary(page, run);
+        put_beyond(s, page, run);
+    }
     page_sort(page);
 }
 

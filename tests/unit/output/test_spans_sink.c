@@ -389,6 +389,61 @@ TEST(test_trace_event)
     spans_run_free(run);
 }
 
+static struct system_event large_heap(struct etf_pid pid, int64_t wall_us)
+{
+    struct system_event e = system_event_unknown;
+    e.kind = EVENT_LARGE_HEAP;
+    snprintf(e.event, sizeof e.event, "large_heap");
+    snprintf(e.who, sizeof e.who, PID_FORMAT, PID_NUMBERS(&pid));
+    e.has_pid = true;
+    e.pid = pid;
+    e.wall_us = wall_us;
+    e.words = 300000;
+    system_event_complete(&e);
+    return e;
+}
+
+/* On the row of its process; of a process without a span on a row of others; of another time on
+ * none. */
+TEST(test_trace_event_with_system_events)
+{
+    struct spans_run *run = run_read("otp27", "full chain", true);
+    const struct span *first = spans_at(run->spans, 0);
+    struct kept k;
+    size_t i;
+    const json_t *event;
+    run->wall_us = 1700000000000000;
+    const int64_t at_us = spans_run_wall_ns(run, first->started_ns) / 1000;
+    const struct etf_pid other = {.id = 99999, .serial = 1, .creation = 1};
+    const struct system_event events[] = {
+        large_heap(first->process.pid, at_us + 2), large_heap(other, at_us + 3),
+        large_heap(first->process.pid, at_us - 10), large_heap(other, at_us + 3600000000),
+        large_heap(other, -1)};
+    put(&k, run,
+        &(struct spans_sink_options){
+            .format = SPANS_TRACE_EVENT, .events = events, .n_events = ARRAY_LEN(events)});
+    check_bytes(&k);
+    json_t *root = parsed(buf_cstr(&k.bytes));
+    assert_int_equal(events_of(root, "i"), 2);
+    assert_int_equal(events_of(root, "M"), 5); /* and the row of others */
+    json_int_t row = 0;
+    bool is_first = true;
+    json_array_foreach (json_object_get(root, "traceEvents"), i, event) {
+        const json_t *cat = json_object_get(event, "cat");
+        if (cat && strcmp(json_string_value(cat), "root") == 0)
+            row = json_integer_value(json_object_get(event, "tid"));
+        if (strcmp(json_string_value(json_object_get(event, "ph")), "i") != 0)
+            continue;
+        assert_int_equal(json_integer_value(json_object_get(event, "pid")), 1);
+        assert_int_equal(json_integer_value(json_object_get(event, "tid")), is_first ? row : 4);
+        expect_key(json_object_get(event, "args"), "value", "\"300,000 words\"");
+        is_first = false;
+    }
+    json_decref(root);
+    buf_clear(&k.bytes);
+    spans_run_free(run);
+}
+
 static const json_t *otlp_spans(const json_t *line)
 {
     const json_t *resource = json_array_get(json_object_get(line, "resourceSpans"), 0);
