@@ -6,6 +6,7 @@
 %%   queue   events_queue has 100 messages, and reads them
 %%   request events_caller calls serve/0 five times a second, which collects its large heap
 %%   port    three processes send to a port whose other end does not read
+%%   dist    events_dist sends to a node that has been stopped; undist: that node is killed
 %%   flood   two processes collect large heaps as fast as they can; calm: they end
 %%   take    events_owner has the node's system monitor; give: it has ended
 %%   cut     the connections of beamtops are cut
@@ -14,7 +15,7 @@
 %%   audit   `left` is written, by audit.erl
 -module(events_load).
 
--export([start/2, call/1, serve/0, collect/1, compare/0, read/0, send/2, flood/0, own/1]).
+-export([start/2, call/1, serve/0, collect/1, compare/0, read/0, send/2, send_peer/2, flood/0, own/1]).
 
 start(Dir, _Code) ->
     register(?MODULE, spawn(fun() -> begin_load(Dir) end)),
@@ -42,6 +43,16 @@ loop(Dir, Baseline, Client) ->
               {"request", fun() -> run(events_caller, call, [400000]) end},
               {"port", fun() -> [run(Name, send, [Client, 200])
                                  || Name <- [events_one, events_two, events_three]] end},
+              {"dist", fun() ->
+                  {Peer, OsPid} = start_peer(),
+                  [] = os:cmd("kill -STOP " ++ OsPid),
+                  put(peer, OsPid),
+                  run(events_dist, send_peer, [Peer, 1000])
+               end},
+              {"undist", fun() ->
+                  exit(whereis(events_dist), kill),
+                  [] = os:cmd("kill -KILL " ++ erase(peer))
+               end},
               {"flood", fun() ->
                   put(flood, [spawn_opt(?MODULE, flood, [], [{min_heap_size, 300000}])
                               || _ <- [1, 2]])
@@ -115,6 +126,27 @@ send(_, 0) -> ok;
 send(Port, N) ->
     _ = gen_tcp:send(Port, binary:copy(<<0>>, 65536)),
     send(Port, N - 1).
+
+%% A second node of this release.
+start_peer() ->
+    Name = "events_peer" ++ os:getpid() ++ "@127.0.0.1",
+    Peer = list_to_atom(Name),
+    Arguments = ["-noinput", "-hidden", "-name", Name, "-setcookie",
+                 atom_to_list(erlang:get_cookie()), "-start_epmd", "false"],
+    Erl = filename:join([code:root_dir(), "bin", "erl"]),
+    put(peer_port, open_port({spawn_executable, Erl}, [{args, Arguments}])),
+    true = is_connected(Peer, 600),
+    {Peer, rpc:call(Peer, os, getpid, [])}.
+
+is_connected(_, 0) -> false;
+is_connected(Peer, Tries) ->
+    net_kernel:connect_node(Peer) =:= true orelse
+        begin receive after 100 -> ok end, is_connected(Peer, Tries - 1) end.
+
+send_peer(_, 0) -> ok;
+send_peer(Peer, N) ->
+    {events_sink, Peer} ! binary:copy(<<0>>, 65536),
+    send_peer(Peer, N - 1).
 
 flood() ->
     erlang:garbage_collect(),

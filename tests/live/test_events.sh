@@ -58,6 +58,15 @@ each_kind_is_seen() {
     end_watch && holds '.[-1] | .ended == "stopped" and .verification.clean and .missed == 0'
 }
 
+a_busy_connection_is_seen() {
+    start_watch --no-long-gc --no-long-schedule --no-large-heap --time 10m || return 1
+    order dist || return 1
+    will_come busy_dist_port events_dist '(.port | startswith("#Port<")) and
+        (.peer | startswith("events_peer"))'
+    seen=$?
+    order undist && end_watch && return "$seen"
+}
+
 groups_are_added_up() {
     start_watch --large-heap 262144 --no-long-gc --no-long-schedule --by process --time 10m || return 1
     order gc || return 1
@@ -250,7 +259,7 @@ the_cap_is_of_the_recording() {
 
 before 28 another_is_refused
 since 28 another_stays
-differ each_kind_is_seen groups_are_added_up a_flood_is_cut_off the_only_one_is_cut_off
+differ each_kind_is_seen a_busy_connection_is_seen groups_are_added_up a_flood_is_cut_off the_only_one_is_cut_off
 differ another_is_refused another_stays both_are_shown_as_active ends_of_all_kinds ends_by_others
 differ a_recording_has_them a_killed_recorder_leaves_nothing
 differ spans_have_them_beside the_cap_is_of_the_recording
