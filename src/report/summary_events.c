@@ -2,6 +2,7 @@
 /* System events in a report: which kinds, how many, the processes with the most. */
 #include <string.h>
 
+#include "beamtop/base/text.h"
 #include "beamtop/output/json.h"
 #include "summary_internal.h"
 
@@ -50,7 +51,7 @@ static size_t shown_groups(const struct system_event_groups *groups)
 void events_one(struct paper *p, const struct summary *s)
 {
     const struct summary_events *e = &s->events;
-    struct arena *a = &p->arena;
+    char seen[32], missed[32];
     if (e->runs == 0)
         return;
     paper_heading(p, 2, "System events");
@@ -58,9 +59,10 @@ void events_one(struct paper *p, const struct summary *s)
         paper_put(p, "None came while the node was watched for them.");
         return;
     }
-    paper_put(p, "%s events. %s more were dropped: too many came at once.",
-              number_text(a, COLUMN_COUNT, (double)e->seen),
-              e->missed > 0 ? number_text(a, COLUMN_COUNT, (double)e->missed) : "None");
+    paper_put(p, "%s event%s.", text_integer(seen, sizeof seen, e->seen), e->seen == 1 ? "" : "s");
+    if (e->missed > 0)
+        paper_put(p, "%s more were dropped: too many came at once.",
+                  text_integer(missed, sizeof missed, e->missed));
     paper_rows(p, &summary_kind_fields, e->kinds->rows, e->kinds->n, sizeof *e->kinds->rows);
     paper_rows(p, &summary_event_fields, e->processes->rows, shown_groups(e->processes),
                sizeof *e->processes->rows);

@@ -104,6 +104,29 @@ Owner = fun({Pid, Options}) ->
     Text("~p ~tp ~tp", [Pid, Name, Options])
 end,
 
+%% ---- What the header says of it: wall time and reductions between two answers
+
+%% Of the collector and the sentinel, a turn each; what is read is taken out.
+CountHelped = fun(Helped, CountWork) ->
+    fun(Start) ->
+        counters:add(Helped, 1, erlang:monotonic_time() - Start),
+        counters:add(Helped, 2, CountWork())
+    end
+end,
+TakeHelped = fun(Helped) ->
+    [Wall, Did] = [counters:get(Helped, Index) || Index <- [1, 2]],
+    counters:sub(Helped, 1, Wall),
+    counters:sub(Helped, 2, Did),
+    {Wall, Did}
+end,
+%% Of the holder, beside its answers.
+Timed = fun(Do) ->
+    Start = erlang:monotonic_time(),
+    Value = Do(),
+    put(spent, get(spent) + erlang:monotonic_time() - Start),
+    Value
+end,
+
 %% ---- The collector. It ends with the holder.
 
 %% Compiled code sleeps, and drops: an external fun that takes any message out.
@@ -143,17 +166,18 @@ MostOf = fun(Events) ->
 end,
 Collect = fun Collect(Holder, Place, Count, Began, Taken) ->
     Sleep(TurnMs),
+    Start = erlang:monotonic_time(),
     Now = Ms(),
     {From, Had} = case Now - Began >= 1000 of
-        true -> Count(), {Now, 0};
+        true -> {Now, 0};
         false -> {Began, Taken}
     end,
-    case Queued() of
+    Next = case Queued() of
         0 ->
-            Collect(Holder, Place, Count, From, Had);
+            Had;
         N when Had + N =< MostRate ->
             Holder ! {self(), events, WallUs(), Drain(N, [])},
-            Collect(Holder, Place, Count, From, Had + N);
+            Had + N;
         _ ->
             Some = Drain(LookAt, []),
             Kind = MostOf(Some),
@@ -161,8 +185,10 @@ Collect = fun Collect(Holder, Place, Count, Began, Taken) ->
             Dropped = Queued(),
             Drop(Dropped),
             Holder ! {self(), shed, WallUs(), Some, Kind, Dropped},
-            Collect(Holder, Place, Count, From, Had)
-    end
+            Had
+    end,
+    Count(Start),
+    Collect(Holder, Place, Count, From, Next)
 end,
 Collector = fun(Holder, Count) ->
     Sign(false),
@@ -181,11 +207,12 @@ Sentinel = fun(Holder, C, Place, UntilMs, Count) ->
             {'DOWN', Gone, process, _, _} -> Stop();
             _ -> Watch()
         after 500 ->
-            Count(),
+            Start = erlang:monotonic_time(),
             case process_info(C, message_queue_len) of
                 {_, N} when N > MostQueued -> Stop();
                 _ -> Ms() > UntilMs andalso Stop()
             end,
+            Count(Start),
             Watch()
         end
     end,
@@ -258,11 +285,12 @@ Arm = fun(#{limits := Asked, time := ForMs, events := Events}, Otp) ->
     Limits = lists:map(Clamp, Asked),
     Reserve(),
     Self = self(),
-    C = spawn_opt(erlang, apply, [Collector, [Self, get(count_work)]], SpawnOptions),
+    Count = CountHelped(get(helped), get(count_work)),
+    C = spawn_opt(erlang, apply, [Collector, [Self, Count]], SpawnOptions),
     try
         Place = PlaceFor(Otp, C),
         Until = Ms() + max(1, min(ForMs, MostMs)),
-        Z = spawn_opt(erlang, apply, [Sentinel, [Self, C, Place, Until + SlackMs, get(count_work)]],
+        Z = spawn_opt(erlang, apply, [Sentinel, [Self, C, Place, Until + SlackMs, Count]],
                       SpawnOptions),
         receive {Z, watching} -> ok after GraceMs -> ok end,
         C ! {Self, go, Place},
@@ -392,14 +420,19 @@ Taken = fun(State) ->
 end,
 
 Answer = fun(Keeper, AskId, Start, Value) ->
-    (get(count_work))(),
-    Keeper ! {done, AskId, ok, {erlang:monotonic_time() - Start, 0}, Value}
+    Wall = put(spent, 0) + erlang:monotonic_time() - Start,
+    Cost = {Wall, (get(count_work))(), 0, TakeHelped(get(helped))},
+    Keeper ! {done, AskId, ok, Cost, Value}
 end,
 
 %% Looks at the clock whatever comes.
 Loop = fun Loop(Keeper, Otp, Last) ->
     State = case Last of
-        #{tick := Due} -> case Ms() >= Due of true -> Tick(Last); false -> Last end;
+        #{tick := Due} ->
+            case Ms() >= Due of
+                true -> Timed(fun() -> Tick(Last) end);
+                false -> Last
+            end;
         _ -> Last
     end,
     {C, Z} = case State of
@@ -429,9 +462,9 @@ Loop = fun Loop(Keeper, Otp, Last) ->
         {tell, stop} when C =/= none ->
             Loop(Keeper, Otp, End(State, stopped));
         {C, events, At, Events} ->
-            Loop(Keeper, Otp, Took(State, At, Events));
+            Loop(Keeper, Otp, Timed(fun() -> Took(State, At, Events) end));
         {C, shed, At, Some, Kind, Dropped} ->
-            Loop(Keeper, Otp, Shed(State, At, Some, Kind, Dropped));
+            Loop(Keeper, Otp, Timed(fun() -> Shed(State, At, Some, Kind, Dropped) end));
         {'EXIT', Pid, Reason} when Pid =:= Keeper; Reason =:= shutdown ->
             C =:= none orelse End(State, stopped);
         {'EXIT', Pid, _} when Pid =:= C; Pid =:= Z ->
@@ -448,5 +481,7 @@ end,
      Sign(true),
      put(late_schedulers, Late),
      put(count_work, CountWork),
+     put(helped, counters:new(2, [])),
+     put(spent, 0),
      Loop(Keeper, Otp, none)
  end}.

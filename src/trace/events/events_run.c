@@ -92,7 +92,7 @@ static const struct field event_fields[] = {
     FIELD("function", TEXT, function, "`in`, or `out`", .title = "IN", .look = LOOK_FUNCTION,
           .width = 24, .grows = true),
 };
-FIELD_COLUMNS(system_event_fields, "event", event_fields, 3, "time event pid name value function");
+FIELD_COLUMNS(system_event_fields, "event", event_fields, 3, "time event value name pid function");
 #undef ROW
 
 #define ROW struct system_event_group
