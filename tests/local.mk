@@ -65,7 +65,7 @@ UNIT_RECORDING = tests/unit/recording/test_recorded_log tests/unit/recording/tes
 	tests/unit/recording/test_recording_events tests/unit/recording/test_recording_spans \
 	tests/unit/recording/test_recording_trace
 UNIT_REPORT = tests/unit/report/test_rules tests/unit/report/test_summary \
-	tests/unit/report/test_summary_many tests/unit/report/test_summary_requests \
+	tests/unit/report/test_summary_events tests/unit/report/test_summary_many tests/unit/report/test_summary_requests \
 	tests/unit/report/test_summary_samples
 UNIT_UI = tests/unit/ui/test_canvas tests/unit/ui/test_capture tests/unit/ui/test_complete_trace \
 	tests/unit/ui/test_config tests/unit/ui/test_flame tests/unit/ui/test_graph \

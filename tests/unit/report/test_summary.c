@@ -474,7 +474,7 @@ TEST(test_export)
     assert_int_equal(recording_export(o.sources[0].recording, EXPORT_CSV, "none", stdout, &err),
                      ERR_USAGE);
     assert_string_equal(err.text, "there is no table “none”: system, processes, owners, calls, "
-                                  "samples, span_events, events, marks");
+                                  "samples, span_events, events, system_events, marks");
     done(&o);
 }
 
