@@ -7,7 +7,7 @@
 /* Kinds and processes of the period; what has no row is counted. */
 TEST(test_report)
 {
-    struct opened o = {.n = 0};
+    struct opened o = {0};
     struct place p;
     place_make(&p);
     write_events(p.path);
