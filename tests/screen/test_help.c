@@ -224,6 +224,8 @@ TEST(test_keys_of_other_views)
         {"memory", ACTION_FOLD, false},
         {"cpus", ACTION_MSACC, true},
         {"process", ACTION_STATE, true},
+        {"process", ACTION_TRACE_PROCESS, true},
+        {"memory", ACTION_TRACE_PROCESS, false},
         {"top", ACTION_BY, false},
         {"top", ACTION_RAW_WAITS, false},
         {"top", ACTION_CALLS_TIME, false},

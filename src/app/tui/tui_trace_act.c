@@ -176,6 +176,7 @@ static const struct {
 } handlers[ACTIONS] = {
     [ACTION_TRACE] = {act_trace, false},
     [ACTION_TRACE_ROW] = {tui_trace_row, false},
+    [ACTION_TRACE_PROCESS] = {tui_trace_process, false},
     [ACTION_TRACE_LIBRARY] = {tui_trace_library, false},
     [ACTION_TRACE_PAUSE] = {act_trace_pause, true},
     [ACTION_TRACE_STOP] = {act_trace_stop, true},

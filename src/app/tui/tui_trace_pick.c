@@ -264,3 +264,13 @@ void tui_trace_row(struct tui_trace *tr, const char *unused)
         tui_trace_prompt(tr, buf_cstr(&text));
     buf_clear(&text);
 }
+
+void tui_trace_process(struct tui_trace *tr, const char *unused)
+{
+    (void)unused;
+    struct view_link link = screen_link(tr->s.tui->screen);
+    if (screen_process(tr->s.tui->screen, tr->s.tui->model, &link))
+        choose_of_process(tr, &link.pid);
+    else
+        tui_message(tr->s.tui, STYLE_MESSAGE, "choose a process: Enter on a row opens it");
+}

@@ -60,6 +60,7 @@ void tui_trace_submit(void *tr, const char *line);
 /* Handlers, without an argument: the prompt, from what is under the cursor; recent and useful
    patterns, to choose from. */
 void tui_trace_row(struct tui_trace *tr, const char *unused);
+void tui_trace_process(struct tui_trace *tr, const char *unused);
 void tui_trace_library(struct tui_trace *tr, const char *unused);
 /* "module:function/arity" of what is under the cursor, as far as it has one. */
 void tui_trace_function(struct tui *t, struct buf *out);

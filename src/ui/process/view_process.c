@@ -387,8 +387,8 @@ static void process_page(void *state, const struct model *m, struct view_page *p
 }
 
 static const struct view_hint process_hints[] = {
-    {ACTION_ENTER, "open"},  {ACTION_BACK, "back"}, {ACTION_MAILBOX, "mailbox"},
-    {ACTION_STATE, "state"}, {.does = NULL},
+    {ACTION_ENTER, "open"},  {ACTION_BACK, "back"},           {ACTION_MAILBOX, "mailbox"},
+    {ACTION_STATE, "state"}, {ACTION_TRACE_PROCESS, "trace"}, {.does = NULL},
 };
 
 const struct view_ops view_process = {

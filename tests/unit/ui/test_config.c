@@ -67,6 +67,7 @@ static const struct {
 } same_meaning[] = {
     {"p", "pause", "trace-pause", "pauses what is shown: the ticks, the events of a trace"},
     {"<Space>", "mark-row", "fold", "turns the line under the cursor; pages have no rows to mark"},
+    {"E", "sort", "trace-process", "of a list its queues, of one process its messages and calls"},
     {"<Space>", "fold", "fold-event", "unfolds; of an event any line will do"},
     {"<Space>", "mark-row", "fold-event", "as with fold"},
     {"<Enter>", "enter", "prompt-accept", "goes on with what is chosen or typed"},
