@@ -7,6 +7,7 @@
 
 #include "beamtop/base/text.h"
 #include "beamtop/etf/print.h"
+#include "beamtop/model/related.h"
 #include "table.h"
 
 #define CELL_COLUMNS_MAX 60 /* of one cell in a table; the last column may be longer */
@@ -167,13 +168,33 @@ static void put_related(struct text_out *t, const char *title, const struct rela
     buf_put_u8(t->out, '\n');
 }
 
+/* As many as the page of the process shows. */
+static void put_related_groups(struct text_out *t, const char *title, int64_t count,
+                               const struct related_group *groups, size_t n)
+{
+    char text[32];
+    buf_printf(t->out, "%-28s%s, of the first %d:\n", title, text_integer(text, sizeof text, count),
+               RELATED_NAMED);
+    for (size_t i = 0; i < n; i++) {
+        const struct value v = text_value(groups[i].name);
+        const struct slice name = v.kind == VALUE_NONE ? slice_of("unknown") : cell_text(t, &v);
+        buf_printf(t->out, "%-28s%2" PRId64 "  %.*s\n", "", groups[i].n, (int)name.len, name.s);
+    }
+}
+
 static void put_related_list(struct text_out *t, const char *title, const struct related_list *l)
 {
-    for (size_t i = 0; i < l->n; i++)
-        put_related(t, i == 0 ? title : "", &l->items[i]);
-    if (l->count > (int64_t)l->n)
-        buf_printf(t->out, "%-28s%" PRId64 " more\n", l->n == 0 ? title : "",
-                   l->count - (int64_t)l->n);
+    struct related_group groups[RELATED_NAMED];
+    const size_t n_groups = related_groups(l, groups);
+    const size_t listed = n_groups > 0 ? RELATED_LISTED : l->n;
+    char text[32];
+    if (n_groups > 0)
+        put_related_groups(t, title, l->count, groups, n_groups);
+    for (size_t i = 0; i < listed; i++)
+        put_related(t, i == 0 && n_groups == 0 ? title : "", &l->items[i]);
+    if (l->count > (int64_t)listed)
+        buf_printf(t->out, "%-28s%s more\n", listed == 0 ? title : "",
+                   text_integer(text, sizeof text, l->count - (int64_t)listed));
 }
 
 static void put_frame(struct text_out *t, const char *title, const struct frame_location *f)

@@ -9,6 +9,7 @@
 #include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
 #include "beamtop/model/process_name.h"
+#include "beamtop/model/related.h"
 
 #define SPARK_WINDOW 300 /* samples: five minutes at a second each */
 
@@ -206,63 +207,36 @@ static void put_stack(struct view_page *page, const struct process_detail *d)
     }
 }
 
-/* ---- many: how many of each name or initial call are among those that have one */
-
-#define LISTED_MOST 20 /* more are grouped, and the first few listed */
-#define LISTED_FEW 5
-
-static struct slice kind_of(const struct related *r)
-{
-    return r->is_pid ? r->name : r->text;
-}
-
-static bool is_first_of_kind(const struct related_list *list, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (slice_equal(kind_of(&list->items[k]), kind_of(&list->items[i])))
-            return false;
-    return true;
-}
-
-static size_t count_kind(const struct related_list *list, size_t n, struct slice kind)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++)
-        count += slice_equal(kind_of(&list->items[i]), kind);
-    return count;
-}
+/* ---- many are grouped */
 
 /* What they were started with is known of the first ones only. */
-static void group_related(struct view_page *page, const struct related_list *list)
+static void group_related(struct view_page *page, const struct related_group *groups, size_t n)
 {
     char text[32];
-    size_t n = list->n < LISTED_MOST ? list->n : LISTED_MOST;
     page_line(page);
-    page_printf(page, STYLE_DIM, "  of the first %zu:", n);
+    page_printf(page, STYLE_DIM, "  of the first %d:", RELATED_NAMED);
     for (size_t i = 0; i < n; i++) {
-        const struct slice kind = kind_of(&list->items[i]);
-        if (!is_first_of_kind(list, i))
-            continue;
+        const struct slice name = groups[i].name;
         page_line(page);
-        page_right(page, STYLE_VALUE, LABEL,
-                   text_integer(text, sizeof text, (int64_t)count_kind(list, n, kind)));
+        page_right(page, STYLE_VALUE, LABEL, text_integer(text, sizeof text, groups[i].n));
         page_puts(page, STYLE_NORMAL, "  ");
-        page_slice(page, STYLE_NAME, kind.len > 0 ? page_name(page, kind) : slice_of("unknown"));
+        page_slice(page, STYLE_NAME, name.len > 0 ? page_name(page, name) : slice_of("unknown"));
     }
 }
 
 static void list_related(struct view_page *page, const char *title, const struct related_list *list)
 {
-    const bool many = list->count > LISTED_MOST && list->n >= LISTED_MOST;
-    const size_t listed = many ? LISTED_FEW : list->n;
+    struct related_group groups[RELATED_NAMED];
+    const size_t n_groups = related_groups(list, groups);
+    const size_t listed = n_groups > 0 ? RELATED_LISTED : list->n;
     char text[64], n[32];
     if (list->count == 0 && list->n == 0)
         return;
     snprintf(text, sizeof text, "%s  %s", title,
              list->count < 0 ? "too many to list" : text_integer(n, sizeof n, list->count));
     page_heading(page, text);
-    if (many)
-        group_related(page, list);
+    if (n_groups > 0)
+        group_related(page, groups, n_groups);
     for (size_t i = 0; i < listed; i++)
         put_related(page, &list->items[i]);
     if (list->count > (int64_t)listed) {

@@ -381,6 +381,44 @@ TEST(test_numbers_as_text)
     model_free(m);
 }
 
+/* Many are grouped by what is known of the first ones; few are listed. */
+TEST(test_many_relations_as_text)
+{
+    static const char head[] = "{process, 5, <0.41.0>, {shop, {shop,init,1}, undefined, shop, "
+                               "{proc_lib,init_p,5}}, [{links,{2,[{<0.31.0>,shop_sup},"
+                               "{<0.32.0>,undefined}]}},{monitors,{58250,[";
+    struct model *m = full_model();
+    struct buf answer, b;
+    buf_init(&answer, 0);
+    buf_puts(&answer, head);
+    for (int i = 0; i < 40; i++)
+        buf_printf(&answer, "%s{process,<0.%d.0>,%s}", i > 0 ? "," : "", 100 + i,
+                   i < 17   ? "shop_cart"
+                   : i < 19 ? "undefined"
+                            : "shop_db");
+    buf_puts(&answer, "]}}]}");
+    must(m, ANSWER_PROCESS, buf_cstr(&answer));
+    b = output(SINK_TEXT, sink_kind_find("process"), m);
+    static const char *const lines[] = {
+        "monitors                    58,250, of the first 20:\n",
+        "                            17  shop_cart\n",
+        "                             2  unknown\n                             1  shop_db\n",
+        "                            <0.104.0>  shop_cart\n                            58,245 "
+        "more\n",
+        "linked to                   <0.31.0>  shop_sup\n                            <0.32.0>\n",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+        if (!strstr(buf_cstr(&b), lines[i]))
+            fail_msg("no %s in %s", lines[i], buf_cstr(&b));
+    buf_clear(&answer);
+    buf_clear(&b);
+    b = output(SINK_CSV, sink_kind_find("process"), m);
+    const char *line = buf_cstr(&b), *end = strchr(line, '\n');
+    assert_true(end && strchr(end + 1, '\n') && !strchr(end + 1, '\n')[1]);
+    buf_clear(&b);
+    model_free(m);
+}
+
 TEST(test_ascii)
 {
     struct model *m = full_model();
