@@ -110,6 +110,7 @@ include src/query/facts/local.mk
 include src/query/stepped/local.mk
 include src/query/holders/local.mk
 include src/query/tables/local.mk
+include src/query/seek/local.mk
 include src/query/terms/local.mk
 include src/query/growth/local.mk
 include src/query/ports/local.mk

@@ -41,7 +41,7 @@ UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/un
 UNIT_QUERY = tests/unit/query/test_allocators tests/unit/query/test_apps \
 	tests/unit/query/test_facts tests/unit/query/test_growth tests/unit/query/test_header tests/unit/query/test_holders \
 	tests/unit/query/test_late tests/unit/query/test_leaders tests/unit/query/test_node tests/unit/query/test_ports tests/unit/query/test_price tests/unit/query/test_process \
-	tests/unit/query/test_scan tests/unit/query/test_tables tests/unit/query/test_terms tests/unit/query/test_waits \
+	tests/unit/query/test_scan tests/unit/query/test_suspenders tests/unit/query/test_tables tests/unit/query/test_terms tests/unit/query/test_waits \
 	tests/unit/query/test_vm \
 	tests/unit/query/test_who
 UNIT_MODEL = tests/unit/model/spans/test_ends tests/unit/model/spans/test_join \
@@ -263,6 +263,7 @@ LIVE_TESTS = $(LIVE_LINK) $(LIVE_BINARIES) tests/live/test_calls.sh tests/live/t
 	tests/live/test_perf_map.sh tests/live/test_preflights.sh tests/live/test_queries.sh tests/live/test_report.sh \
 	tests/live/test_select.sh tests/live/test_sharing.sh tests/live/test_stall.sh tests/live/test_tables.sh tests/live/test_terms.sh \
 	tests/live/test_fleet.sh tests/live/test_trace_fleet.sh tests/live/test_system.sh \
+	tests/live/test_suspenders.sh \
 	tests/live/test_spans_elixir.sh \
 	tests/live/test_spans_gateway.sh tests/live/test_spans_kills.sh tests/live/test_spans_shapes.sh \
 	tests/live/test_trace_caps.sh \

@@ -7,4 +7,4 @@ src_libmodel_a_SOURCES += \
 	src/model/internal.h src/model/journal.c src/model/kind.c src/model/model.c \
 	src/model/model_scan.c src/model/model_state.h src/model/order.c src/model/owners.c \
 	src/model/rate.c src/model/related.c src/model/samples.c src/model/seen.c \
-	src/model/stacks.c src/model/table.c src/model/waits.c src/model/want.c
+	src/model/stacks.c src/model/suspenders.c src/model/table.c src/model/waits.c src/model/want.c

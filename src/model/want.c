@@ -39,9 +39,9 @@ void want_merge(struct want *into, const struct want *other)
 {
     if (other->needs & NEED(SCAN))
         merge_scan(&into->scan, &other->scan);
-    if ((other->needs & NEED(PROCESS)) && !(into->needs & NEED(PROCESS))) {
+    if ((other->needs & NEED(PROCESS)) && !(into->needs & NEED(PROCESS)))
         into->process = other->process;
-    }
+    const bool other_process = !process_ref_same(&into->process, &other->process);
     if ((other->needs & NEED(TREE)) && !(into->needs & NEED(TREE)))
         memcpy(into->tree_app, other->tree_app, sizeof into->tree_app);
     if (other->needs & NEED(HEAPS)) {
@@ -54,5 +54,6 @@ void want_merge(struct want *into, const struct want *other)
     if ((other->needs & NEED(TABLE_KEYS)) && !other_table)
         into->keys = other->keys;
     /* Keys are of the table that was asked about, not of the one that is read now. */
-    into->needs |= other_table ? other->needs & ~NEED(TABLE_KEYS) : other->needs;
+    into->needs |= other->needs & ~(other_table ? NEED(TABLE_KEYS) : 0) &
+                   ~(other_process ? NEED(SUSPENDERS) : 0);
 }

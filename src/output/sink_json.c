@@ -187,6 +187,25 @@ static json_t *json_binaries(const struct process_detail *p)
     return rows;
 }
 
+/* null: it is not suspended, or that is not known. */
+static json_t *json_suspenders(const struct sink_tick *r)
+{
+    json_t *items = json_array();
+    for (size_t i = 0; i < r->n_suspenders; i++) {
+        const struct suspenders_row *row = &r->suspenders[i];
+        if (row->has_by)
+            json_array_append_new(items, json_pack("{s:o,s:o,s:o}", "pid", json_pid(&row->by),
+                                                   "name", json_slice(row->by_name), "times",
+                                                   json_known(row->times)));
+    }
+    json_t *all = !r->suspenders ? json_null()
+                                 : json_pack("{s:o,s:o,s:O}", "processes_read",
+                                             json_known(r->suspenders->read), "processes",
+                                             json_known(r->suspenders->processes), "items", items);
+    json_decref(items);
+    return all;
+}
+
 static void add_process_json(json_t *root, const struct process_detail *p)
 {
     json_object_set_new(root, "location", json_location(&p->location));
@@ -307,6 +326,8 @@ void json_put(struct buf *out, const struct sink_tick *r)
         json_object_set_new(root, "recording", json_recorded(r));
     if (r->process)
         add_process_json(root, r->process);
+    if (r->process)
+        json_object_set_new(root, "suspended_by", json_suspenders(r));
     if (r->grid.present)
         json_object_set_new(root, "rows", json_grid(&r->grid));
     if (r->more.present)

@@ -8,6 +8,7 @@
 #include "beamtop/base/text.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/model/related.h"
+#include "beamtop/model/suspenders.h"
 #include "table.h"
 
 #define CELL_COLUMNS_MAX 60 /* of one cell in a table; the last column may be longer */
@@ -207,6 +208,20 @@ static void put_frame(struct text_out *t, const char *title, const struct frame_
     buf_put_u8(t->out, '\n');
 }
 
+static void put_suspenders(struct text_out *t, const struct sink_tick *r)
+{
+    char text[96];
+    for (size_t i = 0; i < r->n_suspenders; i++) {
+        const struct suspenders_row *row = &r->suspenders[i];
+        const struct related by = {.is_pid = true, .pid = row->by, .name = row->by_name};
+        if (row->has_by)
+            put_related(t, i == 0 ? "suspended by" : "", &by);
+        else
+            buf_printf(t->out, "%-28s%s\n", "suspended by",
+                       suspenders_none(text, sizeof text, row));
+    }
+}
+
 static void put_process_facts(struct text_out *t, const struct process_detail *p)
 {
     put_related(t, "parent", &p->parent);
@@ -308,6 +323,7 @@ void text_put(struct buf *out, const struct sink_tick *r, bool ascii)
         put_scan(&t, r);
     for (size_t i = 0; i < r->n_sections && r->kind->question != QUESTION_SCAN; i++)
         put_section(&t, &r->sections[i]);
+    put_suspenders(&t, r);
     if (r->process)
         put_process_facts(&t, r->process);
     if (r->kind->text_empty && r->grid.n_rows == 0)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/model/suspenders.h"
 #include "beamtop/output/fields.h"
 
 #include <math.h>
@@ -155,6 +156,13 @@ static void arrange_table(struct sink_tick *r, const struct table_detail *answer
     r->grid.n_rows = o->most > 0 && table.n_rows > o->most ? o->most : table.n_rows;
 }
 
+static void add_suspenders(struct sink_tick *r, const struct model *m)
+{
+    const struct table_detail *answer = model_suspenders(m);
+    r->suspenders = r->process ? suspenders_of(answer, &r->process->row.pid) : NULL;
+    r->n_suspenders = r->suspenders ? answer->n_rows : 0;
+}
+
 static bool fill_tick(struct sink_tick *r, const void *answer, const struct sink_options *o)
 {
     const struct sink_kind *kind = r->kind;
@@ -196,7 +204,10 @@ int sink_tick_make(struct sink_tick *out, const struct sink_kind *kind, const st
         out->wall_us = out->system->wall_us;
         out->interval_us = interval_us(out->system->interval_s);
     }
-    return fill_tick(out, model_answer(m, kind->question), options) ? 0 : no_answer(kind, m, err);
+    if (!fill_tick(out, model_answer(m, kind->question), options))
+        return no_answer(kind, m, err);
+    add_suspenders(out, m);
+    return 0;
 }
 
 void sink_tick_nodes(struct sink_tick *out, const struct sink_node *nodes, size_t n,

@@ -115,6 +115,9 @@ struct question_row {
     X(TABLE_KEYS, table_keys, struct table_detail, .pace = PACE_APART, .once = true,               \
       .what = "keys of an ETS table",                                                              \
       .log = "read the first keys of an ETS table on request; objects are not read")               \
+    X(SUSPENDERS, suspenders, struct table_detail, .pace = PACE_TICK,                              \
+      .what = "processes that suspend it",                                                         \
+      .log = "which processes suspend the one shown, by process_info of up to 20,000")             \
     X(TERMS, terms, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,      \
       .what = "terms",                                                                             \
       .log = "keys of persistent terms, sizes of their values, names of the newest atoms, sizes "  \

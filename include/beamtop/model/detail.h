@@ -220,6 +220,14 @@ struct mnesia_row {
     double commits_per_s, failures_per_s, restarts_per_s, log_writes_per_s;
 };
 
+/* A process that holds another suspended, or, without it, how far it was looked for. */
+struct suspenders_row {
+    struct slice id, by_name;
+    struct etf_pid pid, by;
+    bool has_pid, has_by;
+    int64_t times, read, processes;
+};
+
 struct table_keys_row {
     struct slice key;
 };

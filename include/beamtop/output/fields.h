@@ -45,8 +45,10 @@ struct sink_tick {
     const struct system_sample *system; /* NULL: none */
     struct section sections[SINK_SECTIONS];
     size_t n_sections;
-    struct grid grid, more;               /* more: a second list, under the name of its fields */
-    const struct process_detail *process; /* its lists, NULL: none */
+    struct grid grid, more;                  /* more: a second list, under the name of its fields */
+    const struct process_detail *process;    /* its lists, NULL: none */
+    const struct suspenders_row *suspenders; /* of that process; NULL: it is not suspended … */
+    size_t n_suspenders;
     const struct recorded_position *recorded; /* NULL: of a live node */
     const struct field *group_columns[SINK_GROUP_COLUMNS];
     struct arena arena; /* of a table's rows in another order */

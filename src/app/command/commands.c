@@ -80,7 +80,7 @@ int command_top(const struct cli_options *o, const struct app_env *env)
 
 int command_process(const struct cli_options *o, const struct app_env *env)
 {
-    struct want want = {.needs = NEED(PROCESS)};
+    struct want want = {.needs = NEED(PROCESS) | NEED(SUSPENDERS)};
     struct error err = {0};
     if (!*o->second) {
         error_set(&err, ERR_USAGE, "the process is empty: give its pid or its registered name");

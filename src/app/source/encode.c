@@ -324,6 +324,7 @@ static const struct {
 } args[QUESTIONS] = {
     [QUESTION_SCAN] = {.make = encode_scan},
     [QUESTION_PROCESS] = {.make = encode_process},
+    [QUESTION_SUSPENDERS] = {.make = encode_process},
     [QUESTION_HEAPS] = {.make = encode_heaps},
     [QUESTION_TREE] = {.make = encode_tree},
     [QUESTION_ONE_TABLE] = {.make = encode_table},

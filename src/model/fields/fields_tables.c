@@ -120,6 +120,23 @@ FIELD_TABLE(one_table_fields, one_table,
             "active_nodes indexes words_per_object");
 #undef ROW
 
+#define ROW struct suspenders_row
+static const struct field suspender[] = {
+    FIELD("id", TEXT, id, "the pid of the process that suspends it, or nobody", .width = 12),
+    FIELD("pid", PID, pid, "the process that is suspended", .known = offsetof(ROW, has_pid),
+          .look = LOOK_PID, .width = 12),
+    FIELD("suspended_by", PID, by, "a process that suspends it", .known = offsetof(ROW, has_by),
+          .title = "SUSPENDED BY", .look = LOOK_PID, .width = 12),
+    FIELD("suspended_by_name", TEXT, by_name, "its registered name, its label, or its initial call",
+          .title = "NAME", .look = LOOK_NAME, .width = 24),
+    FIELD("times", COUNT, times, "how often it has suspended it", .width = 7),
+    FIELD("processes_read", COUNT, read, "processes that beamtop has asked"),
+    FIELD("processes", COUNT, processes, "processes of the node"),
+};
+FIELD_TABLE(suspenders_fields, suspender, NULL,
+            "id pid suspended_by suspended_by_name times processes_read processes");
+#undef ROW
+
 #define ROW struct table_keys_row
 static const struct field table_keys[] = {
     FIELD("key", TEXT, key, "a key of the table, as Erlang writes it, up to 300 bytes", .width = 60,

@@ -9,6 +9,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
+#include "beamtop/model/suspenders.h"
 #include "beamtop/model/waits.h"
 
 #define SHOWN 5 /* of each list */
@@ -120,6 +121,31 @@ static void put_waits(struct view_page *page, const struct model *m, const struc
     put_more(page, g.rows[i].waiters);
 }
 
+/* ---- who suspends it */
+
+static void put_suspenders(struct view_page *page, const struct model *m, const struct etf_pid *pid)
+{
+    const struct table_detail *t = model_suspenders(m);
+    const struct suspenders_row *rows = suspenders_of(t, pid);
+    char text[96];
+    for (size_t i = 0; rows && i < t->n_rows; i++) {
+        if (i == 0)
+            put_heading(page, m, "Suspended by", t);
+        if (!rows[i].has_by) {
+            page_line(page);
+            page_printf(page, STYLE_WARN, "  %s", suspenders_none(text, sizeof text, &rows[i]));
+            continue;
+        }
+        link_process(&page_line(page)->link, &rows[i].by, rows[i].by_name);
+        page_puts(page, STYLE_NORMAL, "  ");
+        page_puts(page, STYLE_PID, pid_text(text, sizeof text, &rows[i].by));
+        page_tab(page, LABEL + 2);
+        page_slice(page, STYLE_NAME, page_name(page, rows[i].by_name));
+        if (rows[i].times > 1)
+            page_printf(page, STYLE_DIM, "  %lld times", (long long)rows[i].times);
+    }
+}
+
 /* ---- what it owns */
 
 static void put_owned_name(struct view_page *page, struct slice name, struct slice id)
@@ -193,6 +219,7 @@ static void put_ports(struct view_page *page, const struct model *m, const struc
 
 void process_near(struct view_page *page, const struct model *m, const struct etf_pid *pid)
 {
+    put_suspenders(page, m, pid);
     put_waits(page, m, pid);
     put_tables(page, m, pid);
     put_ports(page, m, pid);

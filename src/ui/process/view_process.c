@@ -19,7 +19,7 @@ static void process_want(const void *state, int rows, struct want *want)
     (void)rows;
     if (p->link.kind == TARGET_NONE)
         return;
-    struct want mine = {.needs = NEED(PROCESS)};
+    struct want mine = {.needs = NEED(PROCESS) | (p->is_suspended ? NEED(SUSPENDERS) : 0)};
     mine.process = view_process_ref(&p->link);
     want_merge(want, &mine);
 }
@@ -347,6 +347,7 @@ static void process_page(void *state, const struct model *m, struct view_page *p
     }
     if (p->link.kind == TARGET_PROCESS)
         p->link.pid = d->row.pid; /* one that was typed has no creation: a later life has another */
+    p->is_suspended = !d->gone && slice_is(d->row.status, "suspended");
     if (d->gone)
         put_end(page, p, d, m);
     put_identity(page, d);

@@ -10,6 +10,7 @@
 
 struct process {
     struct view_link link;
+    bool is_suspended; /* as the page was drawn last: so it wants to know by whom */
     bool asked[COPIES];
     uint64_t round[COPIES]; /* of the last answer before the question */
 };
@@ -20,7 +21,8 @@ void process_forget_lost(struct process *p, const struct model *m);
 /* The panels of those that were asked for. */
 void process_copies(struct view_page *page, const struct process *p, const struct model *m,
                     int columns);
-/* What the last answers to `waits`, `tables` and `ports` say of it; nothing where they do not. */
+/* Who suspends it, and what the last answers to `waits`, `tables` and `ports` say of it; nothing
+ * where they do not. */
 void process_near(struct view_page *page, const struct model *m, const struct etf_pid *pid);
 
 #endif

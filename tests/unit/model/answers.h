@@ -161,6 +161,12 @@ static const struct answer_row {
      "undefined, undefined, undefined, undefined, undefined, undefined, undefined}], false}"},
     {"keys", ANSWER_TABLE_KEYS,
      "{table_keys, 1000000000, [{<<\"{user,7}\">>}, {<<\"8\">>}], false}"},
+    {"suspenders", ANSWER_SUSPENDERS,
+     "{suspenders, 1000000000, [{<<\"<0.50.0>\">>, <0.41.0>, <0.50.0>, shop_debugger, 2, 949, "
+     "949}], false}"},
+    {"suspenders that were not found", ANSWER_SUSPENDERS,
+     "{suspenders, 1000000000, [{<<\"nobody\">>, <0.41.0>, undefined, undefined, undefined, 20000, "
+     "84000}], true}"},
     {"mnesia", ANSWER_MNESIA,
      "{mnesia, 1000000000, [{<<\"4.21\">>, running, 1, 2, <<\"b@h\">>, 12, 3, 15, 1000, 4, 2, 900, "
      "100}], false}"},

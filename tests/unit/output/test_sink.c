@@ -32,7 +32,7 @@ static struct model *full_model(void)
         ANSWER_NODE,   ANSWER_SYSTEM, ANSWER_SCAN,    ANSWER_PROCESS,   ANSWER_ALLOC,
         ANSWER_APPS,   ANSWER_TABLES, ANSWER_HEAPS,   ANSWER_ARMED,     ANSWER_THREADS,
         ANSWER_MSACC,  ANSWER_WAITS,  ANSWER_PORTS,   ANSWER_ONE_TABLE, ANSWER_TABLE_KEYS,
-        ANSWER_MNESIA, ANSWER_TERMS,  ANSWER_HOLDERS, ANSWER_VM,        ANSWER_FLEET};
+        ANSWER_MNESIA, ANSWER_TERMS, ANSWER_HOLDERS, ANSWER_VM, ANSWER_FLEET, ANSWER_SUSPENDERS};
     struct model *m = model_new();
     for (size_t k = 0; k < ARRAY_LEN(order); k++)
         for (size_t i = 0; i < ARRAY_LEN(answers); i++)
@@ -416,6 +416,38 @@ TEST(test_many_relations_as_text)
     const char *line = buf_cstr(&b), *end = strchr(line, '\n');
     assert_true(end && strchr(end + 1, '\n') && !strchr(end + 1, '\n')[1]);
     buf_clear(&b);
+    model_free(m);
+}
+
+TEST(test_suspenders)
+{
+    static const struct {
+        const char *answer, *line;
+    } rows[] = {
+        {"{suspenders, 5, [{<<\"<0.50.0>\">>, <0.41.0>, <0.50.0>, shop_debugger, 2, 9, 9}], false}",
+         "suspended by                <0.50.0>  shop_debugger\n"},
+        {"{suspenders, 5, [{<<\"nobody\">>, <0.41.0>, undefined, undefined, undefined, 20000, "
+         "84000}], true}",
+         "suspended by                not found among 20,000 of 84,000 processes\n"},
+        {"{suspenders, 5, [{<<\"nobody\">>, <0.41.0>, undefined, undefined, undefined, 84, 84}], "
+         "false}",
+         "suspended by                no process: probably a send to a busy port or node\n"},
+        {"{suspenders, 5, [{<<\"nobody\">>, <0.41.0>, undefined, undefined, undefined, 0, "
+         "undefined}], true}",
+         "suspended by                unknown: the node listed no processes\n"},
+        /* Of another process, or of none. */
+        {"{suspenders, 5, [{<<\"<0.50.0>\">>, <0.42.0>, <0.50.0>, x, 1, 9, 9}], false}", NULL},
+        {"{suspenders, 5, [], false}", NULL},
+    };
+    struct model *m = full_model();
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        must(m, ANSWER_SUSPENDERS, rows[i].answer);
+        struct buf b = output(SINK_TEXT, sink_kind_find("process"), m);
+        const char *is = strstr(buf_cstr(&b), "suspended by");
+        if (rows[i].line ? !is || strncmp(is, rows[i].line, strlen(rows[i].line)) != 0 : !!is)
+            fail_msg("%s: %s", rows[i].answer, buf_cstr(&b));
+        buf_clear(&b);
+    }
     model_free(m);
 }
 
