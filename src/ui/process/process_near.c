@@ -217,6 +217,23 @@ static void put_ports(struct view_page *page, const struct model *m, const struc
     put_more(page, n > shown ? n - shown + SHOWN : 0);
 }
 
+/* ---- timers */
+
+void process_timers(struct view_page *page, const struct model *m)
+{
+    const struct table_detail *t = model_terms(m);
+    const struct terms_row *rows = t ? t->rows : NULL;
+    int64_t n = -1;
+    char text[32];
+    for (size_t i = 0; t && i < t->n_rows; i++)
+        if (slice_is(rows[i].kind, "timers"))
+            n = rows[i].count;
+    page_label(page, "timers", LABEL);
+    page_puts(page, STYLE_DIM, "unknown: the VM does not say whose a timer is");
+    if (n >= 0)
+        page_printf(page, STYLE_DIM, "; %s in all", text_integer(text, sizeof text, n));
+}
+
 void process_near(struct view_page *page, const struct model *m, const struct etf_pid *pid)
 {
     put_suspenders(page, m, pid);

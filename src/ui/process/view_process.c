@@ -352,6 +352,7 @@ static void process_page(void *state, const struct model *m, struct view_page *p
         put_end(page, p, d, m);
     put_identity(page, d);
     put_activity(page, d, page->pane_columns);
+    process_timers(page, m);
     process_near(page, m, &d->row.pid);
     process_copies(page, p, m, page->pane_columns);
     put_stack(page, d);

@@ -21,6 +21,8 @@ void process_forget_lost(struct process *p, const struct model *m);
 /* The panels of those that were asked for. */
 void process_copies(struct view_page *page, const struct process *p, const struct model *m,
                     int columns);
+/* How many it has is unknown: the VM says only how many there are. */
+void process_timers(struct view_page *page, const struct model *m);
 /* Who suspends it, and what the last answers to `waits`, `tables` and `ports` say of it; nothing
  * where they do not. */
 void process_near(struct view_page *page, const struct model *m, const struct etf_pid *pid);
