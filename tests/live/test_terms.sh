@@ -74,6 +74,7 @@ a_recording_has_no_names_of_atoms() {
 
 many_do_not_hurt() {
     order many && order numbers && terms -n 2 -i 5 || return 1
+    holds 'any(.[-1].rows[]; .name == "all but the first 1,000; memory of all" and .count > 99000)' || return 1
     holds 'map(.rows[]) | all(.kind != "timers" or (.count > 1000000 and .count < 1003000))' &&
         holds '[.[-1].rows[] | select(.kind == "persistent")] | length == 1001 and (map(.count) | add) > 100000' &&
         holds 'all(.[]; .cost.target_us < 1000000)' || return 1

@@ -8,6 +8,7 @@
 #include "query/native/values.h"
 #include "terms_internal.h"
 
+_Static_assert(TERMS_KEYS == 1000, "name_rest() says so");
 _Static_assert(TERMS_KEYS + TERMS_ATOMS + TERMS_MODULES + 4 <= LIMIT_TABLE_ROWS, "rows of all");
 
 /* A row; -1: not known. An empty text: none. */
@@ -82,12 +83,19 @@ static struct row rest_of_modules(const struct terms_read *t, size_t n)
     return row;
 }
 
+/* Those that are listed are not the largest: sizes of the others are not known. */
+static struct slice name_rest(const struct terms_read *t, int64_t others)
+{
+    return t->keys.n > 0 && others > 0 ? slice_of("all but the first 1,000; memory of all")
+                                       : slice_of("others; memory of all");
+}
+
 static void build_rests(struct builder *b, const struct terms_read *t, size_t n_modules)
 {
     const int64_t keys = subtract_known(t->persistent, (int64_t)t->keys.n);
     const int64_t atoms = subtract_known(t->atoms, (int64_t)t->n_newest);
     const struct row modules = rest_of_modules(t, n_modules);
-    struct row persistent = row_of("persistent", slice_of("others; memory of all"), keys);
+    struct row persistent = row_of("persistent", name_rest(t, keys), keys);
     struct row atom = row_of("atoms", slice_of("others; memory of all"), atoms);
     struct row timers = row_of("timers", slice_of("start_timer, send_after"), -1);
     persistent.bytes = t->persistent_bytes;

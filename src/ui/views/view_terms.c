@@ -36,6 +36,15 @@ static void add_count(const struct table_detail *table, const char *kind, double
         }
 }
 
+static size_t count_listed(const struct table_detail *table)
+{
+    const struct terms_row *rows = table->rows;
+    size_t n = 0;
+    for (size_t i = 0; i < table->n_rows; i++)
+        n += slice_is(rows[i].kind, "persistent");
+    return n > 0 ? n - 1 : 0; /* one is of all others */
+}
+
 static const char *count_text(char *out, size_t size, double n)
 {
     return isnan(n) ? "–" : text_integer(out, size, (int64_t)fmin(n, 1e15));
@@ -45,16 +54,19 @@ static void terms_page(void *state, const struct model *m, struct view_page *pag
 {
     const struct table_detail *table = rows_of_table(state, page, m, QUESTION_TERMS, NULL);
     double atoms, limit, persistent, none;
-    char n[32], count[32], share[32] = "";
+    char n[32], count[32], share[32] = "", listed[40] = "";
     if (!table)
         return;
     add_count(table, "persistent", &persistent, &none);
     add_count(table, "atoms", &atoms, &limit);
     if (limit > 0 && !isnan(atoms))
         snprintf(share, sizeof share, " (%.0f%%)", atoms / limit * 100);
-    snprintf(page->summary, sizeof page->summary, "%s persistent terms, %s atoms%s%s",
-             count_text(count, sizeof count, persistent), count_text(n, sizeof n, atoms), share,
-             table->partial ? ", some not known yet" : "");
+    if (persistent > (double)count_listed(table) && count_listed(table) > 0)
+        snprintf(listed, sizeof listed, " (the first %s listed)",
+                 text_integer(n, sizeof n, (int64_t)count_listed(table)));
+    snprintf(page->summary, sizeof page->summary, "%s persistent terms%s, %s atoms%s%s",
+             count_text(count, sizeof count, persistent), listed, count_text(n, sizeof n, atoms),
+             share, table->partial ? ", some not known yet" : "");
 }
 
 static const struct view_act terms_acts[] = {
