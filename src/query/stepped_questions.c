@@ -6,6 +6,7 @@
 #include "query/facts/facts.h"
 #include "query/late/late.h"
 #include "query/ports/ports.h"
+#include "query/seek/old_code.h"
 #include "query/seek/suspenders.h"
 #include "query/tables/tables.h"
 #include "query/tables/tables_one.h"
@@ -15,5 +16,5 @@
 const struct stepped *const stepped_questions[] = {
     &facts_question, &tables_question,    &allocators_question, &late_question,
     &ports_question, &one_table_question, &table_keys_question, &mnesia_question,
-    &terms_question, &vm_question,        &suspenders_question};
+    &terms_question, &vm_question,        &suspenders_question, &old_code_question};
 const size_t stepped_questions_count = ARRAY_LEN(stepped_questions);

@@ -26,10 +26,29 @@ begin_load(Dir) ->
     loop(Dir, processes(), 0).
 
 load_old() ->
-    Forms = [{attribute, 1, module, terms_old}, {attribute, 1, export, [{f, 0}]},
-             {function, 1, f, 0, [{clause, 1, [], [], [{integer, 1, 1}]}]}],
+    Stop = {clause, 1, [{atom, 1, stop}], [], [{atom, 1, ok}]},
+    Forms = [{attribute, 1, module, terms_old}, {attribute, 1, export, [{f, 0}, {wait, 0}]},
+             {function, 1, f, 0, [{clause, 1, [], [], [{integer, 1, 1}]}]},
+             {function, 1, wait, 0, [{clause, 1, [], [], [{'receive', 1, [Stop]}]}]}],
     {ok, terms_old, Code} = compile:forms(Forms),
-    [{module, _} = code:load_binary(terms_old, "terms_old", Code) || _ <- [1, 2]].
+    Load = fun() -> {module, _} = code:load_binary(terms_old, "terms_old", Code) end,
+    Load(),
+    Waiting = [spawn(fun() -> register(terms_waiter, self()), terms_old:wait() end),
+               spawn(fun() -> register(terms_deep, self()), deep(200000) end)],
+    until_in(Waiting),
+    Load(),
+    register(terms_new, spawn(terms_old, wait, [])).
+
+%% 200,000 words of stack and more
+deep(0) -> terms_old:wait(), 0;
+deep(N) -> 1 + deep(N - 1).
+
+until_in(Pids) ->
+    In = [P || P <- Pids, process_info(P, current_function) =:= {current_function, {terms_old, wait, 0}}],
+    case Pids -- In of
+        [] -> ok;
+        Left -> receive after 10 -> ok end, until_in(Left)
+    end.
 
 loop(Dir, Baseline, Grown) ->
     Grow = fun() -> [list_to_atom("terms_leak_" ++ integer_to_list(Grown + I)) || I <- lists:seq(1, 500)] end,

@@ -61,6 +61,18 @@ modules_have_applications_and_old_code() {
         holds 'any(.[-1].rows[]; .name == "terms_old" and .old_bytes > 100)' && is_clean
 }
 
+# By what is on their stacks; one with a stack that is too large is not checked.
+who_runs_old_code() {
+    terms --old terms_old || return 1
+    holds '.[0].rows | length == 2 and (.[0] | .has_old_code and .id == "all" and .count == 1 and .processes > 20
+        and .processes_read == .processes - 1) and (.[1] | .name == "terms_waiter" and .count == 1)' &&
+        holds '.[0].cost.target_us < 100000' || return 1
+    terms --old lists || return 1
+    holds '.[0].rows | length == 1 and .[0].has_old_code == false and .[0].count == 0' || return 1
+    terms --old terms_no_such_module || return 1
+    holds '.[0].rows[0].has_old_code == false' && is_clean
+}
+
 # Names of atoms may be made of what users send.
 a_recording_has_no_names_of_atoms() {
     rm -f "$work/file"
@@ -83,6 +95,6 @@ many_do_not_hurt() {
 }
 
 differ sums_are_those_of_the_node values_are_measured atoms_are_named
-differ modules_have_applications_and_old_code
+differ modules_have_applications_and_old_code who_runs_old_code
 same a_recording_has_no_names_of_atoms many_do_not_hurt
 run_on_releases

@@ -118,6 +118,9 @@ struct question_row {
     X(SUSPENDERS, suspenders, struct table_detail, .pace = PACE_TICK,                              \
       .what = "processes that suspend it",                                                         \
       .log = "which processes suspend the one shown, by process_info of up to 20,000")             \
+    X(OLD_CODE, old_code, struct table_detail, .pace = PACE_APART, .once = true,                   \
+      .what = "processes with old code",                                                           \
+      .log = "up to 20,000 processes looked through their stacks for old code, on request")        \
     X(TERMS, terms, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,      \
       .what = "terms",                                                                             \
       .log = "keys of persistent terms, sizes of their values, names of the newest atoms, sizes "  \

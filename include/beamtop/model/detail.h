@@ -228,6 +228,14 @@ struct suspenders_row {
     int64_t times, read, processes;
 };
 
+/* A process that runs old code of a module, or, without it, how many do. */
+struct old_code_row {
+    struct slice id, module, name;
+    struct etf_pid pid;
+    bool has_old, has_pid;
+    int64_t count, read, processes;
+};
+
 struct table_keys_row {
     struct slice key;
 };

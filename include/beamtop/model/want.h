@@ -45,12 +45,13 @@ struct want {
     question_mask needs;
     struct want_scan scan;
     struct process_ref process;
-    char tree_app[256];               /* empty: all applications */
-    int heaps;                        /* rows of the largest processes */
-    bool heaps_running;               /* only of those that run or are ready to */
-    char table[LIMIT_ATOM_BYTES + 1]; /* an ETS table: its name, or #Ref<…> */
-    int keys;                         /* of it, on request: the first of them */
-    bool steady;                      /* also an idle node is asked as often as the interval says */
+    char tree_app[256];                /* empty: all applications */
+    int heaps;                         /* rows of the largest processes */
+    bool heaps_running;                /* only of those that run or are ready to */
+    char table[LIMIT_ATOM_BYTES + 1];  /* an ETS table: its name, or #Ref<…> */
+    char module[LIMIT_ATOM_BYTES + 1]; /* whose old code is looked for, on request */
+    int keys;                          /* of it, on request: the first of them */
+    bool steady; /* also an idle node is asked as often as the interval says */
 };
 
 /*

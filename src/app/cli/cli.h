@@ -99,6 +99,7 @@ struct cli_options {
     int64_t keys;      /* of it; 0: none */
     bool mnesia;
     const char *what;                    /* a kind of terms; NULL: all */
+    const char *old_module;              /* whose old code is looked for; NULL: of none */
     int64_t event_limits[SYSTEM_EVENTS]; /* system events: of ports 1 */
     bool event_left[SYSTEM_EVENTS];      /* not to be watched for */
     int64_t event_cap;

@@ -206,6 +206,8 @@ const struct cli_option cli_option_table[] = {
      "largest first by this column, a number"},
     {"what", 0, FOR_TERMS, TYPE_TEXT, AT(what), 0, 0, 0, "KIND",
      "only these: persistent, atoms, modules or timers"},
+    {"old", 0, FOR_TERMS, TYPE_TEXT, AT(old_module), 0, 0, 0, "MODULE",
+     "processes that run old code of it; checks up to 20,000"},
     {"top", 0, FOR_TABLE, TYPE_INTEGER, AT(top), AT(top_given), 1, LIMIT_TABLE_ROWS, "N",
      "rows to print (all)"},
     {"table", 0, FOR_ETS, TYPE_TEXT, AT(table), 0, 0, 0, "NAME|REF",

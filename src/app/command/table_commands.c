@@ -47,11 +47,30 @@ static int choose_kind(const struct field_list *list, const char *what,
                 : 0;
 }
 
+static int show_old_code(const struct cli_options *o, const struct app_env *env)
+{
+    struct want want = {.needs = NEED(OLD_CODE)};
+    const struct sink_options options = printing_options(o, env);
+    struct printing p = {.kind = sink_kind_find("old_code")};
+    struct error err = {0};
+    if (!*o->old_module || strlen(o->old_module) >= sizeof want.module)
+        (void)error_set(&err, ERR_USAGE,
+                        "--old: give a module, as `terms --what modules` prints it");
+    else if (o->what || o->by || o->table_sort || o->top_given)
+        (void)error_set(&err, ERR_USAGE, "--what, --by, --sort and --top are of many terms");
+    if (err.code != ERR_NONE)
+        return tell_error(&err);
+    snprintf(want.module, sizeof want.module, "%s", o->old_module);
+    return printing_run(o, env, &want, &options, false, &p);
+}
+
 int command_terms(const struct cli_options *o, const struct app_env *env)
 {
     struct printing p = {.kind = sink_kind_find(o->command)};
     struct sink_options options = printing_options(o, env);
     struct error err = {0};
+    if (o->old_module)
+        return show_old_code(o, env);
     if (choose_kind(sink_table(p.kind), o->what, &options, &err) != 0)
         return tell_error(&err);
     return show_table(o, env, options, &p);

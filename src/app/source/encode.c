@@ -303,6 +303,16 @@ static struct builder *encode_table(const struct want *want, const struct filter
     return b;
 }
 
+static struct builder *encode_module(const struct want *want, const struct filter *filter,
+                                     const char *node)
+{
+    struct builder *b = builder_new();
+    (void)filter;
+    (void)node;
+    build_binary(b, want->module, strlen(want->module));
+    return b;
+}
+
 static struct builder *encode_keys(const struct want *want, const struct filter *filter,
                                    const char *node)
 {
@@ -325,6 +335,7 @@ static const struct {
     [QUESTION_SCAN] = {.make = encode_scan},
     [QUESTION_PROCESS] = {.make = encode_process},
     [QUESTION_SUSPENDERS] = {.make = encode_process},
+    [QUESTION_OLD_CODE] = {.make = encode_module},
     [QUESTION_HEAPS] = {.make = encode_heaps},
     [QUESTION_TREE] = {.make = encode_tree},
     [QUESTION_ONE_TABLE] = {.make = encode_table},

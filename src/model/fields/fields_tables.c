@@ -137,6 +137,24 @@ FIELD_TABLE(suspenders_fields, suspender, NULL,
             "id pid suspended_by suspended_by_name times processes_read processes");
 #undef ROW
 
+#define ROW struct old_code_row
+static const struct field old_code[] = {
+    FIELD("id", TEXT, id, "the pid of a process, or all", .width = 12),
+    FIELD("module", TEXT, module, "the module", .look = LOOK_NAME, .width = 24),
+    FIELD("has_old_code", BOOL, has_old, "whether the node has old code of it"),
+    FIELD("pid", PID, pid, "a process with old code on its stack", .known = offsetof(ROW, has_pid),
+          .look = LOOK_PID, .width = 12),
+    FIELD("name", TEXT, name, "its registered name, its label, or its initial call",
+          .look = LOOK_NAME, .width = 24),
+    FIELD("count", COUNT, count, "processes with old code on their stacks", .width = 9),
+    FIELD("processes_read", COUNT, read, "processes that were checked", .title = "CHECKED",
+          .width = 9),
+    FIELD("processes", COUNT, processes, "processes of the node", .width = 9),
+};
+FIELD_TABLE(old_code_fields, old_code, "id name module has_old_code count processes_read processes",
+            "id module has_old_code pid name count processes_read processes");
+#undef ROW
+
 #define ROW struct table_keys_row
 static const struct field table_keys[] = {
     FIELD("key", TEXT, key, "a key of the table, as Erlang writes it, up to 300 bytes", .width = 60,

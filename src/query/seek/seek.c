@@ -126,7 +126,12 @@ bool seek_take(struct seek *s, const struct slice *values)
     }
     if (s->phase == SEEK_WAITING)
         s->phase = SEEK_STATUS;
-    if (values)
-        s->read += (int64_t)s->n_out;
     return values;
+}
+
+void seek_give_up(struct seek *s)
+{
+    s->n_list = s->next;
+    s->n_later = s->n_out = 0;
+    s->phase = SEEK_STATUS;
 }

@@ -23,7 +23,7 @@ struct seek {
     size_t n_out; /* of the ask that is out */
     enum seek_phase phase;
     int64_t processes; /* on the node; -1: not known */
-    int64_t read;      /* of them */
+    int64_t read;      /* of them; the question counts what it has understood */
 };
 
 void seek_init(struct seek *s);
@@ -37,6 +37,8 @@ void seek_take_list(struct seek *s, const struct slice *values, size_t n);
 /* The next s->out. Where the phase is SEEK_STATUS the call has been added; else it is the
  * question's to add what it asks of each. false: all have been looked at. */
 bool seek_next(struct seek *s, bool may_run, struct run_calls *calls);
+/* An ask before is late: those that are left stay unread. */
+void seek_give_up(struct seek *s);
 /* false: the answer was the status, or it was none; true: it is what the question asked. */
 bool seek_take(struct seek *s, const struct slice *values);
 

@@ -178,14 +178,14 @@ static void take_finds(void *own, const struct slice *values, size_t n)
     struct cursor c;
     struct slice each;
     size_t count;
-    if (n == 0) { /* one before is late: those that are left stay unread */
-        r->seek.n_list = r->seek.next;
-        r->seek.n_later = r->seek.n_out = 0;
+    if (n == 0) {
+        seek_give_up(&r->seek);
         return;
     }
     if (!seek_take(&r->seek, values) || !values_enter_list(values[0], &c, &count) ||
         count != r->seek.n_out)
         return;
+    r->seek.read += (int64_t)count;
     for (size_t i = 0; i < count && cursor_raw(&c, &each); i++)
         take_find(r, &r->seek.out[i], each);
 }

@@ -10,7 +10,7 @@
 
 struct process {
     struct view_link link;
-    bool is_suspended; /* as the page was drawn last: so it wants to know by whom */
+    bool is_suspended; /* when it was drawn last: so it asks who does that */
     bool asked[COPIES];
     uint64_t round[COPIES]; /* of the last answer before the question */
 };

@@ -167,6 +167,10 @@ static const struct answer_row {
     {"suspenders that were not found", ANSWER_SUSPENDERS,
      "{suspenders, 1000000000, [{<<\"nobody\">>, <0.41.0>, undefined, undefined, undefined, 20000, "
      "84000}], true}"},
+    {"old code", ANSWER_OLD_CODE,
+     "{old_code, 1000000000, [{<<\"all\">>, <<\"shop_cart\">>, true, undefined, undefined, 1, 949, "
+     "949}, {<<\"<0.41.0>\">>, <<\"shop_cart\">>, true, <0.41.0>, shop_cart, 1, undefined, "
+     "undefined}], false}"},
     {"mnesia", ANSWER_MNESIA,
      "{mnesia, 1000000000, [{<<\"4.21\">>, running, 1, 2, <<\"b@h\">>, 12, 3, 15, 1000, 4, 2, 900, "
      "100}], false}"},
