@@ -238,6 +238,9 @@ int summary_write(struct buf *out, const struct summary_input *inputs, size_t n,
     while (taken < n && err->code == ERR_NONE) {
         (void)take_recording(&recordings[taken], taken > 0 ? &recordings[taken - 1] : NULL,
                              &inputs[taken], err);
+        if (n > 1 && err->code == ERR_NONE)
+            state_take(&recordings[taken].state, &recordings[taken].arena, inputs[taken].recording,
+                       inputs[taken].to, err);
         taken++;
     }
     paper_init(&paper);

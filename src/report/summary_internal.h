@@ -53,6 +53,26 @@ struct summary_events {
     int64_t seen, missed;                          /* rows; events that have none */
 };
 
+/* What the node had at the end, by the last answers: summary_state.c. */
+#define STATE_KINDS 18  /* that are compared */
+#define STATE_COLUMNS 4 /* of each */
+struct state_value {
+    double number; /* NaN: unknown, or a text */
+    struct slice text;
+};
+struct state_item {
+    const char *name;
+    size_t at;
+    struct state_value values[STATE_COLUMNS];
+};
+struct state {
+    struct state_items {
+        struct state_item *items; /* by name, each once */
+        size_t n;
+        bool recorded, partial;
+    } kinds[STATE_KINDS];
+};
+
 struct summary {
     const struct summary_input *input;
     const struct recording_info *info;
@@ -72,6 +92,7 @@ struct summary {
     const struct recording_mark *marks;
     size_t n_marks;
     struct findings findings;
+    struct state state; /* where several are compared */
 };
 
 /* ---- rows of a report, and their fields: summary_fields.c */
@@ -159,6 +180,28 @@ struct mean samples_mean(const struct summary *s, const struct sample_share *of)
 /* False: there is nothing to compare. */
 bool subject_change(const struct subject *of, const struct summary *a, const struct summary *b,
                     struct change *out);
+
+/* ---- what a node had: summary_state.c */
+
+struct difference {
+    const struct field *field;
+    const char *name, *key, *title; /* title: for people, with the name */
+    enum column_type type;
+    const struct state_value *before, *after; /* NULL: there is no such item */
+    bool or_none;                             /* an empty text says that there is none */
+    double weight;
+    size_t at;
+};
+struct differences {
+    struct difference *items;
+    size_t n;
+};
+/* Of the last answers at or before a tick; texts are the arena's. */
+void state_take(struct state *out, struct arena *a, struct recording *r, int64_t to,
+                struct error *err);
+void state_many(struct paper *p, const struct summary *s, size_t n);
+json_t *state_json(const struct summary *s, size_t n);
+json_t *state_missing_json(const struct summary *s);
 
 /* ---- captured spans: summary_requests.c */
 

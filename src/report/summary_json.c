@@ -174,10 +174,12 @@ void summary_json(struct buf *out, const struct summary *s, size_t n)
         for (size_t i = 0; i < n; i++) {
             json_t *each = json_object();
             add_recording(each, &s[i]);
+            json_set(each, "not_recorded", state_missing_json(&s[i]));
             json_array_append_new(list, each);
         }
         json_set(root, "recordings", list);
         json_set(root, "changes", changes_json(s, n));
+        json_set(root, "differences", state_json(s, n));
     }
     json_put_line(out, root);
 }

@@ -348,6 +348,7 @@ void summary_many(struct paper *p, const struct summary *s, size_t n)
     put_recordings(&c);
     put_all_findings(&c);
     put_changes(&c);
+    state_many(p, s, n);
     put_tables(&c, OF_NODE, OF_OWNER);
     for (size_t i = 0; i < n; i++)
         without_us += leaves_us_out(&s[i]);

@@ -20,6 +20,7 @@
     "{\"mono_us\":" mono_us ",\"schedulers\":2,\"run_us\":" mono_us ",\"wait_us\":" wait_us        \
     ",\"host_ticks\":" mono_us ",\"steal_ticks\":" steal ",\"periods\":" mono_us                   \
     ",\"throttled_periods\":" throttled "}"
+#define MADE_ANSWERS 8
 #define MADE_STACKS 8
 #define MADE_RUNS 4
 
@@ -80,6 +81,11 @@ struct made {
         int tick; /* 0: the first */
     } facts[MADE_FACTS];
     int n_facts;
+    struct {
+        enum answer_kind kind; /* with a term: at the first tick */
+        const char *term;
+        bool other;
+    } answers[MADE_ANSWERS];
     struct made_samples runs[MADE_RUNS];
     int n_runs;
     struct made_requests requests; /* captured at tick 2 */
@@ -264,6 +270,19 @@ static void made_rising(struct recorder *r, const struct made *w, int tick)
     buf_clear(&b);
 }
 
+/* other: of a version that this one does not know. */
+static void made_answer(struct recorder *r, struct model *m, enum answer_kind kind,
+                        const char *text, bool other)
+{
+    if (text && !other)
+        take(r, m, kind, text);
+    if (!text || !other)
+        return;
+    struct term t = term_of(text);
+    recorder_answer(r, question_name((enum question)kind), t.bytes + 1, t.len - 1, NULL);
+    term_free(&t);
+}
+
 static void made_tick(struct recorder *r, struct model *m, const struct made *w, int tick)
 {
     struct error err = {0};
@@ -275,6 +294,8 @@ static void made_tick(struct recorder *r, struct model *m, const struct made *w,
              w->otp ? w->otp : "25", w->erts ? w->erts : "13.1.5", made_node_mode);
     if (tick == 1)
         take(r, m, ANSWER_NODE, node);
+    for (int i = 0; tick == 1 && i < MADE_ANSWERS; i++)
+        made_answer(r, m, w->answers[i].kind, w->answers[i].term, w->answers[i].other);
     for (int i = 0; i < w->n_facts; i++)
         if (tick == (w->facts[i].tick ? w->facts[i].tick : 1))
             recorder_fact(r, w->facts[i].key, w->facts[i].json);

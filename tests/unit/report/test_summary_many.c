@@ -103,6 +103,132 @@ TEST(test_seven_at_80_columns)
     done(&o);
 }
 
+/* ---- what the node had at the end */
+
+/* clang-format off */
+#define NOTHING ", undefined"
+#define SETTING(section, item, value, limit)                                                       \
+    "{<<\"" section "." item "\">>, <<\"" section "\">>, <<\"" item "\">>, " value ", " limit      \
+    NOTHING NOTHING NOTHING NOTHING "}"
+#define ETS(name, owner, objects, bytes)                                                           \
+    "{<<\"" name "\">>, " name ", <0.41.0>, " owner ", shop, 1, " objects ", " bytes               \
+    NOTHING NOTHING NOTHING NOTHING NOTHING NOTHING NOTHING NOTHING NOTHING NOTHING NOTHING        \
+    NOTHING NOTHING "}"
+#define SOCKETS(state, n)                                                                          \
+    "{<<\"rest\">>, <<\"port\">>, <<\"tcp\">>, undefined, <0.41.0>, shop, shop" NOTHING NOTHING    \
+    NOTHING NOTHING ", <<\"" state "\">>, " n ", 0, false" NOTHING NOTHING NOTHING NOTHING ", 0, 0"\
+    NOTHING NOTHING NOTHING NOTHING "}"
+#define TABLE(name, rows, partial) "{" name ", 1000000000, [" rows "], " partial "}"
+
+static const char settings_before[] = TABLE("vm",
+    SETTING("versions", "OTP", "<<\"25\">>", "undefined") ","
+    SETTING("flags", "+sbwt", "undefined", "undefined") ","
+    SETTING("limits", "processes", "<<\"900\">>", "<<\"262,144\">>") ","
+    SETTING("cgroup", "memory", "<<\"1 GiB\">>", "undefined") ","
+    SETTING("cgroup", "CPU quota", "undefined", "undefined") ","
+    SETTING("applications", "shop", "<<\"1.0\">>", "undefined"), "false");
+static const char settings_after[] = TABLE("vm",
+    SETTING("versions", "OTP", "<<\"27\">>", "undefined") ","
+    SETTING("limits", "processes", "<<\"900000\">>", "<<\"1,048,576\">>") ","
+    SETTING("cgroup", "memory", "<<\"1 GiB\">>", "<<\"2.00 GiB\">>") ","
+    SETTING("cgroup", "CPU quota", "<<\"none\">>", "undefined") ","
+    SETTING("applications", "shop", "<<\"1.0\">>", "undefined") ","
+    SETTING("applications", "cowboy", "<<\"2.9\">>", "undefined"), "false");
+static const char tables_before[] = TABLE("tables",
+    ETS("sessions", "cart", "9000", "10485760") ","
+    ETS("names", "cart", "9000", "1000000") ","
+    ETS("old", "cart", "2000", "7000"), "false");
+static const char tables_after[] = TABLE("tables",
+    ETS("sessions", "cart", "9100", "20971520") ","
+    ETS("sessions", "cart", "100", "20971520") ","
+    ETS("names", "cart", "9000", "2000000"), "false");
+/* clang-format on */
+
+static struct made keeps_answers(const char *label, const char *vm, const char *tables)
+{
+    struct made w = made_healthy;
+    w.label = label;
+    w.answers[0].kind = ANSWER_VM;
+    w.answers[0].term = vm;
+    w.answers[1].kind = ANSWER_TABLES;
+    w.answers[1].term = tables;
+    return w;
+}
+
+TEST(test_state_differs)
+{
+    struct opened o = {0};
+    struct made before = keeps_answers("before", settings_before, tables_before);
+    struct made after = keeps_answers("after", settings_after, tables_after);
+    before.answers[2].kind = after.answers[2].kind = ANSWER_PORTS;
+    before.answers[2].term = TABLE("ports", SOCKETS("established", "30"), "false");
+    after.answers[2].term =
+        TABLE("ports", SOCKETS("established", "31") "," SOCKETS("close_wait", "40"), "false");
+    after.answers[3].kind = ANSWER_WAITS;
+    after.answers[3].term = TABLE("waits", "", "false");
+    add(&o, &before);
+    add(&o, &after);
+    assert_says(report(&o, SUMMARY_TEXT, true),
+                "after, after before: settings\n"
+                "                         before      after  change\n"
+                "  versions, OTP              25         27\n"
+                "  flags, +sbwt              set       none    gone\n"
+                "  limits, processes     262,144  1,048,576\n"
+                "  cgroup, memory           none   2.00 GiB\n"
+                "  applications, cowboy     none        2.9     new\n");
+    assert_says(buf_cstr(&o.text), "after, after before: ETS tables and their owners\n"
+                                   "                            before     after  change\n"
+                                   "  sessions, cart: memory  10.0 MiB  40.0 MiB   +300%\n"
+                                   "  old, cart: objects         2.00k         0    gone\n");
+    assert_says(buf_cstr(&o.text), "after, after before: ports and sockets\n"
+                                   "                           before  after  change\n"
+                                   "  tcp, close_wait: number       0     40     new\n");
+    assert_says(buf_cstr(&o.text), "Recorded only in after: waits.\n"
+                                   "Recorded in neither: holders, terms, Mnesia.\n");
+    assert_says(report(&o, SUMMARY_MARKDOWN, true), "| versions, OTP | 25 | 27 |");
+    assert_says(report(&o, SUMMARY_HTML, true), "<td>sessions, cart: memory</td>");
+
+    json_t *root = parse(&o), *list = json_object_get(root, "differences");
+    assert_int_equal(json_array_size(list), 8);
+    const char *of, *what, *key, *was, *is;
+    assert_int_equal(json_unpack(json_array_get(list, 0), "{s:s,s:s,s:s,s:s,s:s}", "question", &of,
+                                 "what", &what, "key", &key, "before", &was, "after", &is),
+                     0);
+    assert_string_equal(of, "vm");
+    assert_string_equal(what, "versions, OTP");
+    assert_string_equal(key, "value");
+    assert_string_equal(was, "25");
+    assert_string_equal(is, "27");
+    assert_int_equal(json_array_size(json_object_get(
+                         json_array_get(json_object_get(root, "recordings"), 1), "not_recorded")),
+                     3);
+    json_decref(root);
+    done(&o);
+}
+
+/* What is not in a list that is cut short may be there; of an answer in another form nothing is
+ * known. */
+TEST(test_state_is_unknown)
+{
+    struct opened o = {0};
+    struct made before = keeps_answers("before", settings_before, tables_before);
+    struct made after =
+        keeps_answers("after", "{vm, 1, [{later}], false}",
+                      TABLE("tables", ETS("names", "cart", "9000", "1000000"), "true"));
+    add(&o, &before);
+    after.answers[0].other = true;
+    add(&o, &after);
+    const char *text = report(&o, SUMMARY_TEXT, true);
+    assert_not(text, "sessions, cart");
+    assert_says(text, "after, after before: no noticeable difference\n"
+                      "Recorded only in before: settings.\n");
+    done(&o);
+    add(&o, &made_healthy);
+    add(&o, &made_healthy);
+    assert_not(report(&o, SUMMARY_TEXT, true), "What the node had at the end");
+    done(&o);
+}
+
 TEST(test_compared)
 {
     struct opened o = {0};
