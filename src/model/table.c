@@ -80,6 +80,16 @@ static double rate_of_rows(const struct field *f, const struct field_list *list,
                                   : rate_counter(*a, *b, interval_s);
 }
 
+static double lasts_of_rows(const struct field *f, const struct field_list *list, const char *now,
+                            const char *before, double interval_s)
+{
+    const struct field *of = field_find(list, slice_of(f->lasts));
+    const struct slice text = field_text(of, now);
+    const double before_s = field_number(f, before);
+    const bool same = text.len > 0 && slice_equal(text, field_text(of, before));
+    return same ? (isnan(before_s) ? 0 : before_s) + interval_s : 0;
+}
+
 /* Which it stands for may differ from answer to answer. */
 static bool is_of_several(const struct field_list *list, const char *row)
 {
@@ -120,10 +130,14 @@ static void rate_rows(struct table_detail *now, const struct table_detail *befor
         if (!same || (!groups && (is_of_several(list, row) || is_of_several(list, same->row) ||
                                   is_another(list, row, same->row))))
             continue;
-        for (size_t k = 0; k < list->n; k++)
-            if (list->fields[k].rate_of)
-                *(double *)(void *)(row + list->fields[k].offset) =
-                    rate_of_rows(&list->fields[k], list, row, same->row, now->interval_s);
+        for (size_t k = 0; k < list->n; k++) {
+            const struct field *f = &list->fields[k];
+            double *to = (void *)(row + f->offset);
+            if (f->rate_of)
+                *to = rate_of_rows(f, list, row, same->row, now->interval_s);
+            else if (f->lasts && !groups)
+                *to = lasts_of_rows(f, list, row, same->row, now->interval_s);
+        }
     }
     free(old);
 }

@@ -14,9 +14,11 @@
 #include "beamtop/model/waits.h"
 #include "recorder_internal.h"
 
-#define WAITED_FOR_MOST 10 /* processes, and deadlocks */
-#define WAITS_OLD_NS                                                                               \
-    (UINT64_C(900) * 1000000000) /* on the largest nodes they are asked so seldom */
+#define WAITED_FOR_MOST 10                  /* processes, and deadlocks */
+#define CLOSED_MOST 10                      /* owners */
+#define CLOSED_LEAST 10                     /* sockets of one: fewer than a finding is made of */
+#define CLOSED_S 50                         /* two looks, about, for which a socket has been so */
+#define OLD_NS (UINT64_C(900) * 1000000000) /* on the largest nodes they are asked so seldom */
 
 /* Deeper than any fact is. */
 #define FACT_DEPTH 8
@@ -274,6 +276,8 @@ static json_t *allocators_fact(const struct alloc_detail *a)
                      json_known(a->untouched_bytes));
 }
 
+/* ---- waits */
+
 static json_t *deadlock_fact(const struct waits_graph *g, struct arena *arena, size_t first)
 {
     const struct waits_row *row = &g->rows[first];
@@ -321,23 +325,106 @@ static json_t *waited_for_fact(const struct table_detail *t)
                      (json_int_t)t->sums->unknown, "partial", t->partial);
 }
 
-/* Of each answer; of one that is old, that nothing is known. */
-static void note_waits(struct recorder *r, const struct table_detail *waits, uint64_t now_ns)
+/* ---- sockets that the other end has closed */
+
+static int compare_owners(const void *a, const void *b)
 {
-    const bool is_old = now_ns > waits->mono_ns && now_ns - waits->mono_ns > WAITS_OLD_NS;
-    if (is_old)
-        note_fact(r, "waited_for", json_object());
-    else if (r->waits_mono_ns != waits->mono_ns)
-        note_fact(r, "waited_for", waited_for_fact(waits));
-    r->waits_mono_ns = waits->mono_ns;
+    const struct ports_row *x = *(const struct ports_row *const *)a;
+    const struct ports_row *y = *(const struct ports_row *const *)b;
+    const int order = slice_order(x->owner_name, y->owner_name);
+    return order ? order : slice_order(x->application, y->application);
+}
+
+/* Those of one name and application. */
+struct closed_sockets {
+    const struct ports_row *row; /* of the first */
+    size_t n;
+    double for_s; /* the least */
+    bool one_owner, one_host;
+};
+
+static void count_closed(struct closed_sockets *c, const struct ports_row *row)
+{
+    if (c->n++ == 0)
+        *c = (struct closed_sockets){row, 1, row->state_s, row->has_owner, true};
+    c->for_s = row->state_s < c->for_s ? row->state_s : c->for_s;
+    c->one_owner = c->one_owner && memcmp(&c->row->owner, &row->owner, sizeof row->owner) == 0;
+    c->one_host = c->one_host && slice_equal(c->row->remote_host, row->remote_host);
+}
+
+static json_t *closed_fact(const struct closed_sockets *c)
+{
+    char pid[40] = "";
+    if (c->one_owner)
+        snprintf(pid, sizeof pid, PID_FORMAT, PID_NUMBERS(&c->row->owner));
+    return json_pack("{s:s,s:o,s:o,s:o,s:I,s:f}", "pid", pid, "owner",
+                     json_slice(c->row->owner_name), "application", json_slice(c->row->application),
+                     "remote_host", c->one_host ? json_slice(c->row->remote_host) : json_null(),
+                     "sockets", (json_int_t)c->n, "for_s", c->for_s);
+}
+
+static int compare_closed(const void *a, const void *b)
+{
+    const struct closed_sockets *x = a, *y = b;
+    return (y->n > x->n) - (y->n < x->n);
+}
+
+/* Of those that have a row, which are the first in close_wait: each was so at every look. */
+static json_t *closed_sockets_fact(const struct table_detail *t)
+{
+    const struct ports_row *rows = t->rows, **closed = alloc_zero(t->n_rows + 1, sizeof *closed);
+    struct closed_sockets *owners = alloc_zero(t->n_rows + 1, sizeof *owners);
+    json_t *list = json_array();
+    size_t n = 0, n_owners = 0;
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (slice_is(rows[i].state, "close_wait") && rows[i].ports == 1 &&
+            rows[i].state_s >= CLOSED_S)
+            closed[n++] = &rows[i];
+    qsort(closed, n, sizeof *closed, compare_owners);
+    for (size_t i = 0; i < n; i++) {
+        n_owners += i == 0 || compare_owners(&closed[i - 1], &closed[i]) != 0;
+        count_closed(&owners[n_owners - 1], closed[i]);
+    }
+    qsort(owners, n_owners, sizeof *owners, compare_closed);
+    for (size_t i = 0; i < n_owners && i < CLOSED_MOST && owners[i].n >= CLOSED_LEAST; i++)
+        json_array_append_new(list, closed_fact(&owners[i]));
+    free(owners);
+    free(closed);
+    return json_pack("{s:o,s:b}", "owners", list, "partial", t->partial);
+}
+
+/* ---- answers that findings read (base/question.h) */
+
+static const struct {
+    enum question question;
+    const char *key;
+    json_t *(*make)(const struct table_detail *t);
+} judged[JUDGED_FACTS] = {
+    {QUESTION_WAITS, "waited_for", waited_for_fact},
+    {QUESTION_PORTS, "closed_sockets", closed_sockets_fact},
+};
+
+/* Of each answer; of one that is old, that nothing is known. */
+static void note_judged(struct recorder *r, const struct model *m)
+{
+    const struct system_sample *now = model_system(m);
+    for (size_t i = 0; i < JUDGED_FACTS && now; i++) {
+        const struct table_detail *t = model_answer(m, judged[i].question);
+        if (!t)
+            continue;
+        if (now->mono_ns > t->mono_ns && now->mono_ns - t->mono_ns > OLD_NS)
+            note_fact(r, judged[i].key, json_object());
+        else if (r->judged_mono_ns[i] != t->mono_ns)
+            note_fact(r, judged[i].key, judged[i].make(t));
+        r->judged_mono_ns[i] = t->mono_ns;
+    }
 }
 
 void recorder_note(struct recorder *r, const struct model *m)
 {
     const struct alloc_detail *alloc = model_alloc(m);
     const struct system_sample *now = model_system(m);
-    if (model_waits(m) && now)
-        note_waits(r, model_waits(m), now->mono_ns);
+    note_judged(r, m);
     if (model_node(m))
         note_fact(r, "node", node_fact(model_node(m)));
     if (!alloc || !now ||

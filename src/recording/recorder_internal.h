@@ -27,6 +27,8 @@ struct fact_times {
     uint64_t first_ns, last_ns;
 };
 
+#define JUDGED_FACTS 2 /* recorder_facts.c */
+
 struct recorder {
     sqlite3 *db; /* in memory: NULL until something comes that `recent` has no place for */
     struct recent *recent; /* NULL: it is a file */
@@ -45,8 +47,8 @@ struct recorder {
     bool kept_node, ended;
     int64_t locked_us; /* since when by here_us another has the file; 0: it has not */
     uint64_t last_mono_ns;
-    uint64_t alloc_mono_ns; /* when the allocators were kept last; 0: not yet */
-    uint64_t waits_mono_ns; /* when the waits that were kept last were asked for; 0: not yet */
+    uint64_t alloc_mono_ns;                /* when the allocators were kept last; 0: not yet */
+    uint64_t judged_mono_ns[JUDGED_FACTS]; /* of the answers that facts were made of; 0: none */
     struct fact_times facts_kept[QUESTIONS];
 };
 

@@ -64,6 +64,40 @@ a_leak_is_seen() {
         holds '.[0].rows | length == 1 and .[0].owner_name == "ports_load" and .[0].close_wait > 40'
 }
 
+# ---- what findings and comparisons say of it
+
+XDG_STATE_HOME=$work/state
+export XDG_STATE_HOME
+
+records() {
+    rm -f "$work/$1"
+    exec "$beamtop" record "$node" -o "$work/$1" --interval 1s --budget 20 --for "$2" --timeout 60 \
+        --cookie-file "$work/cookie" >"$work/told" 2>&1 </dev/null
+}
+
+reports() {
+    "$beamtop" report "$work/leak" --format json >"$work/out" 2>"$work/err" </dev/null &&
+        jq -s -e ".[-1] | $1" "$work/out" >/dev/null
+}
+
+# Of the third look, half a minute after the second.
+a_leak_is_found() {
+    (records none 3s) || { cat "$work/told"; return 1; }
+    order leak || return 1
+    records leak 600s &
+    recorder=$!
+    wait_until 900 reports 'any(.findings[]; .rule == "closed_sockets" and .severity == "look"
+        and (.title | test("^ports_load keeps 4[0-9] closed connections: CLOSE_WAIT$"))
+        and any(.evidence[]; .text == "all closed by 127.0.0.1"))'
+    found=$?
+    kill "$recorder" && wait "$recorder"
+    [ "$found" -eq 0 ] || { jq -c '.findings, .not_evaluated' "$work/out"; cat "$work/told"; return 1; }
+    "$beamtop" report "$work/none" --format json >"$work/out" &&
+        holds 'all(.[].findings[]; .rule != "closed_sockets")' &&
+        "$beamtop" diff "$work/none" "$work/leak" --format json >"$work/out" && holds 'any(.[].differences[];
+            .question == "ports" and .what == "tcp, close_wait" and .key == "ports" and .after > 40)' && is_clean
+}
+
 # Those that are left are the newest, and idle as the others; not all are rows.
 a_leak_in_a_pool_is_seen() {
     order pool || return 1
@@ -107,5 +141,6 @@ peer_is_up() { "$beamtop" nodes --cookie-file "$work/cookie" 2>/dev/null | grep 
 
 since 24 states_of_sockets
 differ each_kind_is_there states_of_sockets senders_are_seen a_held_link_is_seen
+differ a_leak_is_found
 same a_leak_is_seen a_leak_in_a_pool_is_seen many_are_added_up
 run_on_releases

@@ -104,8 +104,8 @@ struct question_row {
       .what = "holders",                                                                           \
       .log = "memory, binaries, queue lengths, links and monitors of all processes, added up by "  \
              "what they are; lists stay on the node")                                              \
-    X(PORTS, ports, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,      \
-      .what = "ports",                                                                             \
+    X(PORTS, ports, struct table_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 30,      \
+      .kept_every_s = 60, .judged = true, .each_us = 2, .what = "ports",                           \
       .log = "listed ports and sockets, their counters and queues; addresses and states of "       \
              "those shown")                                                                        \
     X(ONE_TABLE, one_table, struct table_detail, .pace = PACE_APART, .what = "an ETS table",       \

@@ -289,6 +289,7 @@ struct ports_row {
     bool has_owner, has_sender, busy;
     int64_t ports, close_wait, received_bytes, sent_bytes, received_packets, sent_packets;
     int64_t queue_bytes, senders, idle_us, os_pid;
+    double state_s; /* in this state at each answer */
     double received_bytes_per_s, sent_bytes_per_s, received_packets_per_s, sent_packets_per_s;
 };
 

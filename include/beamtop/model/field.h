@@ -65,8 +65,9 @@ struct field {
     const char *read_with; /* the key of an aged one that was read at the same time */
     const char *rate_of;   /* the key that it is the change of, per second: LOOK_CHANGE either way,
                               else of a counter, which never falls */
-    int width;             /* columns of the screen that it prefers */
-    bool grows;            /* takes the room that is left */
+    const char *lasts; /* the key of a text: for how long that has been the same, at each answer */
+    int width;         /* columns of the screen that it prefers */
+    bool grows;        /* takes the room that is left */
     size_t offset;
     size_t bound; /* where the row has the enum field_bound of it; 0: nowhere */
     size_t known; /* of pids: where a bool says if it is known; 0: it always is */

@@ -12,8 +12,8 @@ void table_clear_row(const struct field_list *list, void *row); /* zeroed: numbe
 /* The text that identifies a row: the first on the wire. */
 struct slice table_key(const struct field_list *list, const void *row);
 
-/* Fields with `rate_of`, per second since the answer before, which is kept in `now`. A row of
- * several has none: they may be others. */
+/* Fields with `rate_of`, per second since the answer before, which is kept in `now`, and with
+ * `lasts`. A row of several has none: they may be others. */
 void table_rate(struct table_detail *now, const struct table_detail *before,
                 const struct field_list *list);
 

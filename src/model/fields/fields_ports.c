@@ -31,6 +31,8 @@ static const struct field ports[] = {
           "as the kernel has it, such as listening or established; close_wait: the other end has "
           "closed, the node has not",
           .width = 11),
+    FIELD("state_s", SECONDS, state_s, "for how long beamtop has seen it so, at every answer",
+          .title = "FOR", .width = 8, .lasts = "state"),
     FIELD("ports", COUNT, ports, "ports and sockets that are added up in this row",
           .look = LOOK_SHORT, .width = 7, .counts = true, .adds = true),
     FIELD("close_wait", COUNT, close_wait, "how many of them are in the state close_wait",

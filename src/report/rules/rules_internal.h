@@ -254,6 +254,11 @@ bool calls_reach(double count, double other);
       "deadlock", "Processes wait for each other",                                                \
       "A cycle of processes that wait for each other has stood for 5 s or longer.",               \
       "facts")                                                                                    \
+    X(closed_sockets, NEEDS_SYSTEM, EFFORT_SMALL,                                                 \
+      "closed_sockets", "Sockets that the other end has closed stay open",                        \
+      "More than 30 TCP sockets of one owner, or of owners of one kind, have been in "            \
+      "CLOSE_WAIT for 50 s or longer.",                                                           \
+      "facts")                                                                                    \
     X(asleep, NEEDS_SYSTEM | NEEDS_PROCESSES | NEEDS_NODE, EFFORT_SMALL,                          \
       "asleep", "A process hibernates with messages queued",                                      \
       "It hibernates with messages in its queue at one tick after the other: it was not "         \

@@ -44,6 +44,42 @@ TEST(test_growth_is_of_the_same_table)
     model_free(m);
 }
 
+#define SOCKET(id, state, n)                                                                       \
+    "{<<\"" id "\">>, <<\"port\">>, <<\"tcp\">>, undefined, undefined, undefined, undefined, "     \
+    "undefined, undefined, undefined, undefined, " state ", " n ", 0, false, undefined, "          \
+    "undefined, undefined, undefined, 0, 0, undefined, undefined, undefined, undefined}"
+
+/* Of one port by its name, from the first answer that says so. */
+TEST(test_state_lasts)
+{
+    static const struct {
+        const char *rows;
+        double a_s, b_s; /* NaN: not known */
+    } takes[] = {
+        {SOCKET("a", "<<\"close_wait\">>", "1") "," SOCKET("b", "<<\"established\">>", "1"), NAN,
+         NAN},
+        {SOCKET("b", "<<\"close_wait\">>", "1") "," SOCKET("a", "<<\"close_wait\">>", "1"), 30, 0},
+        {SOCKET("a", "<<\"close_wait\">>", "1") "," SOCKET("b", "<<\"close_wait\">>", "1"), 60, 30},
+        {SOCKET("a", "undefined", "1") "," SOCKET("b", "<<\"close_wait\">>", "9"), 0, NAN},
+    };
+    struct model *m = model_new();
+    struct error err = {0};
+    for (size_t i = 0; i < ARRAY_LEN(takes); i++) {
+        char text[2000];
+        snprintf(text, sizeof text, "{ports, %zu0000000000, [%s], false}", 3 * (i + 1),
+                 takes[i].rows);
+        if (give(m, ANSWER_PORTS, text, &err) < 0)
+            fail_msg("%s", err.text);
+        const struct table_detail *t = model_answer(m, QUESTION_PORTS);
+        for (size_t k = 0; k < t->n_rows; k++) {
+            const struct ports_row *row = (const struct ports_row *)t->rows + k;
+            const double s = slice_is(row->id, "a") ? takes[i].a_s : takes[i].b_s;
+            assert_true(isnan(s) ? isnan(row->state_s) : fabs(row->state_s - s) < 1e-9);
+        }
+    }
+    model_free(m);
+}
+
 #define NAMED(objects, tid)                                                                        \
     "{<<\"a\">>, a, undefined, undefined, undefined, 1, " objects                                  \
     ", 100, undefined, undefined, undefined, undefined, undefined, undefined, undefined, "         \

@@ -418,10 +418,11 @@ static const struct made made_healthy = {
         {"cpus", MADE_CPUS("100000000", "5000000", "0", "0"), 2},
         {"monitors", "{\"processes\":[]}", 0},
         {"waited_for", "{\"deadlocks\":[],\"processes\":[]}", 0},
+        {"closed_sockets", "{\"owners\":[]}", 0},
         {"growth", "{\"over_s\":12,\"spawned_per_s\":40,\"spawned_lately_per_s\":40,"
                    "\"sockets\":{\"count\":10}}", 0},
     },
-    .n_facts = 9,
+    .n_facts = 10,
     .runs = {
         {.stacks = {{"plm", 700}, {"plhc", 80}, {"pg", 120}, {"pln", 60}, {"", 40}},
          .classes = {[SAMPLE_ERLANG] = 700, [SAMPLE_BIF] = 80, [SAMPLE_GC] = 120,

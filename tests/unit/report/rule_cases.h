@@ -112,6 +112,21 @@ static void nobody_looked(struct made *w)
 {
     set_fact(w, "waited_for", "{}");
 }
+#define CLOSED(sockets)                                                                            \
+    "{\"owners\":[{\"pid\":\"\",\"owner\":\"cowboy_clear:init/1\",\"application\":\"shop\","       \
+    "\"remote_host\":\"10.0.0.7\",\"sockets\":" sockets ",\"for_s\":61}],\"partial\":false}"
+static void sockets_are_closed(struct made *w)
+{
+    set_fact(w, "closed_sockets", CLOSED("40"));
+}
+static void few_sockets_are_closed(struct made *w)
+{
+    set_fact(w, "closed_sockets", CLOSED("30"));
+}
+static void nobody_looked_at_ports(struct made *w)
+{
+    set_fact(w, "closed_sockets", "{}");
+}
 static void set_waits(struct made *w, const char *json)
 {
     set_fact(w, "waits", json);
@@ -1658,6 +1673,10 @@ static const struct {
     {"deadlock", two_wait_for_each_other, FINDING_ACT,
      "Deadlock: shop_cart -> shop_stock -> shop_cart", cycle_is_new},
     {"deadlock", two_wait_for_each_other, FINDING_ACT, "waiting behind it: 3", nobody_looked},
+    {"closed_sockets", sockets_are_closed, FINDING_LOOK,
+     "cowboy_clear:init/1 keeps 40 closed connections: CLOSE_WAIT", few_sockets_are_closed},
+    {"closed_sockets", sockets_are_closed, FINDING_LOOK, "all closed by 10.0.0.7",
+     nobody_looked_at_ports},
     {"memory_held", ets_is_held, FINDING_NOTE,
      "ETS table sessions (shop) has 92.5 MiB, 88% of ETS memory", ets_is_of_many},
     {"memory_held", ets_is_held_by_several, FINDING_NOTE,
