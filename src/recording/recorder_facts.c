@@ -393,6 +393,19 @@ static json_t *closed_sockets_fact(const struct table_detail *t)
     return json_pack("{s:o,s:b}", "owners", list, "partial", t->partial);
 }
 
+static json_t *mnesia_fact(const struct table_detail *t)
+{
+    const struct mnesia_row *row = t->n_rows > 0 ? t->rows : NULL;
+    json_t *o = json_object();
+    json_object_set_new(o, "cut_nodes", row ? json_slice(row->cut_nodes) : json_null());
+    if (row && row->cut_nodes.len > 0)
+        json_object_update(o, json_pack("{s:I,s:I,s:o}", "running_nodes",
+                                        (json_int_t)row->running_nodes, "schema_nodes",
+                                        (json_int_t)row->schema_nodes, "for_s",
+                                        json_number(row->cut_s)));
+    return o;
+}
+
 /* ---- answers that findings read (base/question.h) */
 
 static const struct {
@@ -402,6 +415,7 @@ static const struct {
 } judged[JUDGED_FACTS] = {
     {QUESTION_WAITS, "waited_for", waited_for_fact},
     {QUESTION_PORTS, "closed_sockets", closed_sockets_fact},
+    {QUESTION_MNESIA, "mnesia", mnesia_fact},
 };
 
 /* Of each answer; of one that is old, that nothing is known. */

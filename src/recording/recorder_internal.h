@@ -27,7 +27,7 @@ struct fact_times {
     uint64_t first_ns, last_ns;
 };
 
-#define JUDGED_FACTS 2 /* recorder_facts.c */
+#define JUDGED_FACTS 3 /* recorder_facts.c */
 
 struct recorder {
     sqlite3 *db; /* in memory: NULL until something comes that `recent` has no place for */

@@ -548,7 +548,8 @@ static void give_mnesia(struct model *m, int tick)
     struct buf t;
     buf_init(&t, 0);
     buf_printf(&t,
-               "{mnesia,%" PRId64 ",[{<<\"4.21.3\">>,running,2,3,<<\"shop@c\">>,12,3,15,%d,4,2,"
+               "{mnesia,%" PRId64
+               ",[{<<\"4.21.3\">>,running,2,3,<<\"shop@c\">>,<<\"shop@c\">>,12,3,15,%d,4,2,"
                "900,100}],false}",
                (1000 + tick) * SECOND, 5000 + 90 * tick);
     give(m, QUESTION_MNESIA, &t);

@@ -110,8 +110,9 @@ struct question_row {
              "those shown")                                                                        \
     X(ONE_TABLE, one_table, struct table_detail, .pace = PACE_APART, .what = "an ETS table",       \
       .log = "ets:info of the ETS table shown; of one of Mnesia also its copies")                  \
-    X(MNESIA, mnesia, struct table_detail, .pace = PACE_APART, .kept = KEPT_LAST, .every_s = 60,   \
-      .what = "Mnesia", .log = "nodes, locks and transactions of Mnesia, by its own tables")       \
+    X(MNESIA, mnesia, struct table_detail, .pace = PACE_APART, .kept = KEPT_LAST, .every_s = 30,   \
+      .kept_every_s = 60, .judged = true, .what = "Mnesia",                                        \
+      .log = "nodes, locks and transactions of Mnesia, by its own tables")                         \
     X(TABLE_KEYS, table_keys, struct table_detail, .pace = PACE_APART, .once = true,               \
       .what = "keys of an ETS table",                                                              \
       .log = "read the first keys of an ETS table on request; objects are not read")               \

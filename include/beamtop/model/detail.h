@@ -214,7 +214,8 @@ struct one_table_row {
 
 /* Mnesia, where it runs. */
 struct mnesia_row {
-    struct slice version, status, down_nodes;
+    struct slice version, status, down_nodes, cut_nodes;
+    double cut_s; /* for so long these, at each answer */
     int64_t running_nodes, schema_nodes, held_locks, waiting_locks, transaction_locks;
     int64_t commits, failures, restarts, log_writes, log_writes_left;
     double commits_per_s, failures_per_s, restarts_per_s, log_writes_per_s;

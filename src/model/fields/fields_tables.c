@@ -172,6 +172,12 @@ static const struct field mnesia[] = {
     FIELD("schema_nodes", COUNT, schema_nodes, "nodes of its schema", .title = "OF NODES"),
     FIELD("down_nodes", TEXT, down_nodes,
           "nodes of its schema on which it does not run: stopped, or cut off", .title = "DOWN"),
+    FIELD("cut_nodes", TEXT, cut_nodes,
+          "those of them that the node is connected to: its network was cut, or it was stopped "
+          "there",
+          .title = "DOWN, CONNECTED"),
+    FIELD("cut_s", SECONDS, cut_s, "for how long beamtop has seen these, at every answer",
+          .title = "FOR", .lasts = "cut_nodes"),
     FIELD("held_locks", COUNT, held_locks, "locks that transactions hold", .title = "LOCKS"),
     FIELD("waiting_locks", COUNT, waiting_locks, "locks that transactions wait for",
           .title = "WAITING"),
@@ -193,11 +199,12 @@ static const struct field mnesia[] = {
     FIELD("log_writes_left", COUNT, log_writes_left, "writes until it dumps its log",
           .title = "TO DUMP"),
 };
-FIELD_TABLE(mnesia_fields, mnesia,
-            "version status running_nodes schema_nodes held_locks waiting_locks commits_per_s "
-            "failures_per_s restarts_per_s log_writes_per_s log_writes_left down_nodes",
-            "version status running_nodes schema_nodes down_nodes held_locks waiting_locks "
-            "transaction_locks commits failures restarts log_writes log_writes_left");
+FIELD_TABLE(
+    mnesia_fields, mnesia,
+    "version status running_nodes schema_nodes held_locks waiting_locks commits_per_s "
+    "failures_per_s restarts_per_s log_writes_per_s log_writes_left down_nodes cut_nodes",
+    "version status running_nodes schema_nodes down_nodes cut_nodes held_locks waiting_locks "
+    "transaction_locks commits failures restarts log_writes log_writes_left");
 #undef ROW
 
 #define ROW struct holders_row

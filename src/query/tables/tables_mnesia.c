@@ -10,7 +10,7 @@
 #include "query/who/who_terms.h"
 #include "tables_one.h"
 
-#define COLUMNS 13
+#define COLUMNS 14
 #define NODES_MOST 1000
 #define DOWN_BYTES 1000 /* of the names of nodes */
 
@@ -39,6 +39,7 @@ struct mnesia_read {
     bool is_read;
     struct slice fact[FACTS];
     int64_t size[SIZES];
+    struct slice connected; /* the nodes that this one is connected to */
 };
 
 static bool ask_whether(void *own, struct run_calls *calls)
@@ -61,6 +62,7 @@ static bool ask_facts(void *own, struct run_calls *calls)
         run_add_text(calls, "ets", "lookup", lookups[i]);
     for (size_t i = 0; i < SIZES; i++)
         run_add_text(calls, "ets", "info", sizes[i]);
+    run_add_text(calls, "erlang", "nodes", "[]");
     return r->runs;
 }
 
@@ -69,7 +71,7 @@ static void take_facts(void *own, const struct slice *values, size_t n)
 {
     struct mnesia_read *r = own;
     struct slice found[1], pair[2];
-    if (!values || n != FACTS + SIZES)
+    if (!values || n != FACTS + SIZES + 1)
         return;
     for (size_t i = 0; i < FACTS; i++)
         if (values_read_list(values[i], found, 1) && values_read_tuple(found[0], 2, pair, 2))
@@ -77,6 +79,7 @@ static void take_facts(void *own, const struct slice *values, size_t n)
     for (size_t i = 0; i < SIZES; i++)
         if (!values_read_integer(values[FACTS + i], &r->size[i]) || r->size[i] > VALUES_MOST)
             r->size[i] = -1;
+    r->connected = slice_keep(&r->arena, values[FACTS + SIZES]);
     r->is_read = true;
 }
 
@@ -117,20 +120,34 @@ static int64_t read_schema(const struct mnesia_read *r, struct slice *out)
     return n;
 }
 
+static void put_node(struct buf *out, struct slice node)
+{
+    if (out->len < DOWN_BYTES)
+        buf_printf(out, "%s%.*s", out->len > 0 ? " " : "", (int)node.len, node.s);
+}
+
 static void build_nodes(struct builder *b, const struct mnesia_read *r)
 {
-    struct slice running[NODES_MOST], schema[NODES_MOST];
+    struct slice running[NODES_MOST], schema[NODES_MOST], connected[NODES_MOST];
     const int64_t n_running = read_nodes(r->fact[RUNNING], running, NODES_MOST);
     const int64_t n_schema = read_schema(r, schema);
-    struct buf down;
+    const int64_t n_connected = read_nodes(r->connected, connected, NODES_MOST);
+    struct buf down, cut;
     buf_init(&down, 0);
-    for (int64_t i = 0; n_running >= 0 && i < n_schema && down.len < DOWN_BYTES; i++)
-        if (!is_among(schema[i], running, n_running))
-            buf_printf(&down, "%s%.*s", down.len > 0 ? " " : "", (int)schema[i].len, schema[i].s);
+    buf_init(&cut, 0);
+    for (int64_t i = 0; n_running >= 0 && i < n_schema; i++) {
+        if (is_among(schema[i], running, n_running))
+            continue;
+        put_node(&down, schema[i]);
+        if (is_among(schema[i], connected, n_connected))
+            put_node(&cut, schema[i]);
+    }
     values_build_number(b, n_running);
     values_build_number(b, n_schema);
     values_build_text(b, (struct slice){(const char *)down.data, down.len});
+    values_build_text(b, (struct slice){(const char *)cut.data, cut.len});
     buf_clear(&down);
+    buf_clear(&cut);
 }
 
 /* Characters of its version. */
@@ -201,6 +218,7 @@ static void begin_mnesia(void *read, const struct stepped_now *now)
     (void)now;
     arena_reset(&r->arena);
     memset(r->fact, 0, sizeof r->fact);
+    r->connected = (struct slice){0};
     for (size_t i = 0; i < SIZES; i++)
         r->size[i] = -1;
     r->runs = r->is_read = false;

@@ -259,6 +259,11 @@ bool calls_reach(double count, double other);
       "More than 30 TCP sockets of one owner, or of owners of one kind, have been in "            \
       "CLOSE_WAIT for 50 s or longer.",                                                           \
       "facts")                                                                                    \
+    X(mnesia_cut, NEEDS_SYSTEM, EFFORT_SMALL,                                                     \
+      "mnesia_cut", "Mnesia runs without a connected node",                                       \
+      "A node of Mnesia's schema has been connected for 50 s or longer, but is not among the "    \
+      "nodes that it runs on: as after a partition.",                                             \
+      "facts")                                                                                    \
     X(asleep, NEEDS_SYSTEM | NEEDS_PROCESSES | NEEDS_NODE, EFFORT_SMALL,                          \
       "asleep", "A process hibernates with messages queued",                                      \
       "It hibernates with messages in its queue at one tick after the other: it was not "         \

@@ -51,12 +51,15 @@ static void say_mnesia(struct view_page *page, const struct model *m)
         snprintf(commits, sizeof commits, ", %s commits/s",
                  text_count(n[2], sizeof n[2], row->commits_per_s));
     snprintf(page->note, sizeof page->note,
-             "Mnesia runs on %lld of %lld nodes%s%.*s%s, %s locks held, %s waited for%s",
+             "Mnesia runs on %lld of %lld nodes%s%.*s%s%s, %s locks held, %s waited for%s",
              (long long)row->running_nodes, (long long)row->schema_nodes,
              row->down_nodes.len > 0 ? " (not on " : "",
              row->down_nodes.len < 100 ? (int)row->down_nodes.len : 100,
-             row->down_nodes.len > 0 ? row->down_nodes.s : "", row->down_nodes.len > 0 ? ")" : "",
-             text_integer(n[0], sizeof n[0], row->held_locks),
+             row->down_nodes.len > 0 ? row->down_nodes.s : "",
+             row->cut_nodes.len == 0                     ? ""
+             : row->cut_nodes.len == row->down_nodes.len ? ", but connected: partitioned?"
+                                                         : ", some connected: partitioned?",
+             row->down_nodes.len > 0 ? ")" : "", text_integer(n[0], sizeof n[0], row->held_locks),
              text_integer(n[1], sizeof n[1], row->waiting_locks), commits);
 }
 

@@ -172,7 +172,8 @@ static const struct answer_row {
      "949}, {<<\"<0.41.0>\">>, <<\"shop_cart\">>, true, <0.41.0>, shop_cart, 1, undefined, "
      "undefined}], false}"},
     {"mnesia", ANSWER_MNESIA,
-     "{mnesia, 1000000000, [{<<\"4.21\">>, running, 1, 2, <<\"b@h\">>, 12, 3, 15, 1000, 4, 2, 900, "
+     "{mnesia, 1000000000, [{<<\"4.21\">>, running, 1, 2, <<\"b@h\">>, <<\"b@h\">>, 12, 3, 15, "
+     "1000, 4, 2, 900, "
      "100}], false}"},
     {"no mnesia", ANSWER_MNESIA, "{mnesia, 1000000000, [], false}"},
     {"ports", ANSWER_PORTS,

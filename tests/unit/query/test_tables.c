@@ -346,11 +346,13 @@ TEST(test_mnesia)
          {"[{version,\"4.2\"}]", "[{mnesia_status,running}]", "[{{current,db_nodes},['a@h']}]",
           "[{{schema,ram_copies},['c@h']}]", "[{{schema,disc_copies},['a@h','b@h']}]",
           "[{{schema,disc_only_copies},[]}]", "[{trans_commits,50}]", "[{trans_failures,4}]", "[]",
-          "[{trans_log_writes,900}]", "[{trans_log_writes_left,100}]", "12"}},
+          "[{trans_log_writes,900}]", "[{trans_log_writes_left,100}]", "12", "undefined",
+          "undefined", "['b@h','d@h']"}},
     };
     expect_mnesia(none, 1, "{mnesia,7000000,[],false}");
     expect_mnesia(stopped, 2, "{mnesia,7000000,[],true}");
-    expect_mnesia(runs, 2,
-                  "{mnesia,7000000,[{<<\"4.2\">>,running,1,3,<<\"c@h b@h\">>,12,undefined,"
-                  "undefined,50,4,undefined,900,100}],false}");
+    expect_mnesia(
+        runs, 2,
+        "{mnesia,7000000,[{<<\"4.2\">>,running,1,3,<<\"c@h b@h\">>,<<\"b@h\">>,12,undefined,"
+        "undefined,50,4,undefined,900,100}],false}");
 }

@@ -15,7 +15,7 @@
 
 #define MADE_PROCESSES 24
 #define MADE_CALLS 16
-#define MADE_FACTS 14
+#define MADE_FACTS 16
 #define MADE_CPUS(mono_us, wait_us, steal, throttled)                                              \
     "{\"mono_us\":" mono_us ",\"schedulers\":2,\"run_us\":" mono_us ",\"wait_us\":" wait_us        \
     ",\"host_ticks\":" mono_us ",\"steal_ticks\":" steal ",\"periods\":" mono_us                   \
@@ -419,10 +419,11 @@ static const struct made made_healthy = {
         {"monitors", "{\"processes\":[]}", 0},
         {"waited_for", "{\"deadlocks\":[],\"processes\":[]}", 0},
         {"closed_sockets", "{\"owners\":[]}", 0},
+        {"mnesia", "{\"cut_nodes\":null}", 0},
         {"growth", "{\"over_s\":12,\"spawned_per_s\":40,\"spawned_lately_per_s\":40,"
                    "\"sockets\":{\"count\":10}}", 0},
     },
-    .n_facts = 10,
+    .n_facts = 11,
     .runs = {
         {.stacks = {{"plm", 700}, {"plhc", 80}, {"pg", 120}, {"pln", 60}, {"", 40}},
          .classes = {[SAMPLE_ERLANG] = 700, [SAMPLE_BIF] = 80, [SAMPLE_GC] = 120,

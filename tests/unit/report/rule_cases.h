@@ -127,6 +127,20 @@ static void nobody_looked_at_ports(struct made *w)
 {
     set_fact(w, "closed_sockets", "{}");
 }
+#define MNESIA_CUT(for_s)                                                                          \
+    "{\"cut_nodes\":\"b@h\",\"running_nodes\":1,\"schema_nodes\":2,\"for_s\":" for_s "}"
+static void mnesia_is_cut(struct made *w)
+{
+    set_fact(w, "mnesia", MNESIA_CUT("60"));
+}
+static void mnesia_joins(struct made *w)
+{
+    set_fact(w, "mnesia", MNESIA_CUT("30"));
+}
+static void nobody_looked_at_mnesia(struct made *w)
+{
+    set_fact(w, "mnesia", "{}");
+}
 static void set_waits(struct made *w, const char *json)
 {
     set_fact(w, "waits", json);
@@ -1677,6 +1691,10 @@ static const struct {
      "cowboy_clear:init/1 keeps 40 closed connections: CLOSE_WAIT", few_sockets_are_closed},
     {"closed_sockets", sockets_are_closed, FINDING_LOOK, "all closed by 10.0.0.7",
      nobody_looked_at_ports},
+    {"mnesia_cut", mnesia_is_cut, FINDING_LOOK, "Mnesia runs without b@h, which is connected",
+     mnesia_joins},
+    {"mnesia_cut", mnesia_is_cut, FINDING_LOOK, "as this one sees it: 1 of 2",
+     nobody_looked_at_mnesia},
     {"memory_held", ets_is_held, FINDING_NOTE,
      "ETS table sessions (shop) has 92.5 MiB, 88% of ETS memory", ets_is_of_many},
     {"memory_held", ets_is_held_by_several, FINDING_NOTE,
