@@ -42,6 +42,7 @@ struct question_row {
     int again_s;      /* PACE_BESIDE: the second time so soon after the first; 0: every_s */
     int kept_every_s; /* KEPT_FACTS, after the first minute, KEPT_LAST, always; 0: every answer */
     bool judged; /* of QUESTION_LISTS: findings read the model's, so it is asked beside ticks */
+    int beside;  /* the question whose view does without it in a recording; 0: none */
     bool once;   /* asked so seldom that there is no price to learn: wall time is its cost */
     /* A quarter more than a reduction of its work was measured to cost, in reductions of plain
      * code: the most that its first price may be; 0: as most questions. */
@@ -111,7 +112,7 @@ struct question_row {
     X(ONE_TABLE, one_table, struct table_detail, .pace = PACE_APART, .what = "an ETS table",       \
       .log = "ets:info of the ETS table shown; of one of Mnesia also its copies")                  \
     X(MNESIA, mnesia, struct table_detail, .pace = PACE_APART, .kept = KEPT_LAST, .every_s = 30,   \
-      .kept_every_s = 60, .judged = true, .what = "Mnesia",                                        \
+      .kept_every_s = 60, .judged = true, .beside = QUESTION_TABLES, .what = "Mnesia",             \
       .log = "nodes, locks and transactions of Mnesia, by its own tables")                         \
     X(TABLE_KEYS, table_keys, struct table_detail, .pace = PACE_APART, .once = true,               \
       .what = "keys of an ETS table",                                                              \

@@ -162,11 +162,10 @@ static int check_scan(const struct replay *r, const struct want_scan *want, stru
 
 int replay_check(struct replay *r, const struct want *want, struct error *err)
 {
-    /* The view of tables does without it. */
-    const question_mask needs = want->needs & ~(want->needs & NEED(TABLES) ? NEED(MNESIA) : 0);
     recording_begin(r->recording);
     for (unsigned q = 0; q < QUESTIONS; q++)
-        if ((needs & QUESTION_BIT(q)) && question_rows[q].what &&
+        if ((want->needs & QUESTION_BIT(q)) && question_rows[q].what &&
+            !(question_rows[q].beside && want->needs & QUESTION_BIT(question_rows[q].beside)) &&
             !recording_has(r->recording, question_name((enum question)q)))
             return replay_failed(r, err) != 0
                        ? (int)err->code
