@@ -12,8 +12,11 @@ static void find_closed(struct judge *j, const json_t *row, double sockets)
     const double for_s = fact_number(row, "for_s");
     const char *owner = fact_text(row, "owner"), *pid = fact_text(row, "pid");
     const char *application = fact_text(row, "application"), *host = fact_text(row, "remote_host");
-    f->title = judge_text(j, "%s keeps %s closed connections: CLOSE_WAIT",
-                          *owner ? owner : "A process without a name", judge_number(j, sockets));
+    f->title = judge_text(j, "%s %s %s closed connections: CLOSE_WAIT",
+                          *owner ? owner
+                          : *pid ? "A process without a name"
+                                 : "Unnamed",
+                          *pid ? "keeps" : "processes keep", judge_number(j, sockets));
     if (*pid)
         judge_about(f, judge_text(j, "%s", pid), CAUSE_KNOWN);
     f->view = "ports";
