@@ -71,6 +71,7 @@ src_libmodel_a_SOURCES =
 include src/model/local.mk
 include src/model/fields/local.mk
 include src/model/name/local.mk
+include src/model/process/local.mk
 include src/model/spans/local.mk
 include src/model/timeline/local.mk
 src_libmodel_a_CFLAGS = $(AM_CFLAGS)

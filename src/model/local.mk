@@ -6,5 +6,5 @@ src_libmodel_a_SOURCES += \
 	src/model/finding.c src/model/frame_group.c src/model/heaps.c src/model/history.c \
 	src/model/internal.h src/model/journal.c src/model/kind.c src/model/model.c \
 	src/model/model_scan.c src/model/model_state.h src/model/order.c src/model/owners.c \
-	src/model/rate.c src/model/related.c src/model/samples.c src/model/seen.c \
-	src/model/stacks.c src/model/suspenders.c src/model/table.c src/model/waits.c src/model/want.c
+	src/model/rate.c src/model/samples.c src/model/seen.c \
+	src/model/stacks.c src/model/table.c src/model/waits.c src/model/want.c

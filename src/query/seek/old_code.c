@@ -55,7 +55,7 @@ static void take_old(void *own, const struct slice *values, size_t n)
     r->has_old = values && n == 1 && who_term_is(values[0], "true");
 }
 
-static bool ask_list(void *own, struct run_calls *calls)
+static bool ask_old_list(void *own, struct run_calls *calls)
 {
     struct old_code_read *r = own;
     if (r->has_old)
@@ -63,7 +63,7 @@ static bool ask_list(void *own, struct run_calls *calls)
     return r->has_old;
 }
 
-static void take_list(void *own, const struct slice *values, size_t n)
+static void take_old_list(void *own, const struct slice *values, size_t n)
 {
     struct old_code_read *r = own;
     seek_take_list(&r->seek, values, n);
@@ -229,7 +229,7 @@ static void build_old_code(struct builder *b, void *read, int64_t mono_ns,
 
 static const struct run_step steps[] = {
     {ask_old, take_old, 0, false},
-    {ask_list, take_list, 0, false},
+    {ask_old_list, take_old_list, 0, false},
     {ask_waiting, take_checks, SEEK_LATE_MS, true},
     {ask_running, take_checks, SEEK_LATE_MS, true},
 };

@@ -14,6 +14,7 @@
 
 #define FOUND_MOST 20
 #define AGAIN_MS 30000 /* until all are gone through once more, while it is the same process */
+#define SOON_MS 5000   /* where it was not suspended in between */
 #define READ_US 10.0   /* each; measured 1 to 4 */
 #define COLUMNS 7      /* as suspenders_fields of the model has them */
 
@@ -26,6 +27,7 @@ struct suspenders_read {
     bool is_pid;         /* it is known */
     bool is_suspended;   /* it is, now */
     bool seeks;          /* this question goes through the processes */
+    bool was_free;       /* it has been, since they were gone through */
     struct etf_pid last; /* of which the found are */
     uint64_t sought_ms;  /* 0: never */
     struct {
@@ -81,19 +83,22 @@ static void take_status(void *own, const struct slice *values, size_t n)
     struct slice parts[2];
     r->is_suspended = values && n == 1 && values_read_tuple(values[0], 2, parts, 2) &&
                       who_term_is(parts[1], "suspended");
-    r->seeks = r->is_suspended && (r->sought_ms == 0 || !pid_same(&r->last, &r->pid) ||
-                                   r->now_ms - r->sought_ms >= AGAIN_MS);
+    r->was_free |= !r->is_suspended;
+    r->seeks = r->is_suspended &&
+               (r->sought_ms == 0 || !pid_same(&r->last, &r->pid) ||
+                r->now_ms - r->sought_ms >= (uint64_t)(r->was_free ? SOON_MS : AGAIN_MS));
     if (!r->seeks)
         return;
     r->last = r->pid;
     r->sought_ms = r->now_ms;
+    r->was_free = false;
     r->n_found = 0;
     seek_begin(&r->seek, r->node.name);
 }
 
 /* ---- who suspends it */
 
-static bool ask_list(void *own, struct run_calls *calls)
+static bool ask_suspenders_list(void *own, struct run_calls *calls)
 {
     struct suspenders_read *r = own;
     if (r->seeks)
@@ -101,7 +106,7 @@ static bool ask_list(void *own, struct run_calls *calls)
     return r->seeks;
 }
 
-static void take_list(void *own, const struct slice *values, size_t n)
+static void take_suspenders_list(void *own, const struct slice *values, size_t n)
 {
     struct suspenders_read *r = own;
     seek_take_list(&r->seek, values, n);
@@ -230,7 +235,7 @@ static void build_suspenders(struct builder *b, void *read, int64_t mono_ns,
 static const struct run_step steps[] = {
     {ask_pid, take_pid, 0, false},
     {ask_status, take_status, 0, false},
-    {ask_list, take_list, 0, false},
+    {ask_suspenders_list, take_suspenders_list, 0, false},
     {ask_waiting, take_finds, SEEK_LATE_MS, true},
     {ask_running, take_finds, SEEK_LATE_MS, true},
 };

@@ -57,6 +57,11 @@ TEST(test_found_among_those_that_wait)
     stepped_expect(
         &suspenders_question, read,
         "{suspenders,7000000,[{<<\"<0.1.0>\">>,<0.41.0>,<0.1.0>,undefined,2,3,3}],false}");
+    /* But sooner where it was let go in between. */
+    static const struct stepped_said let_go[] = {{PID, {"<0.41.0>"}},
+                                                 {STATUS, {"{status,waiting}"}}};
+    stepped_run(&suspenders_question, read, 21000, let_go, ARRAY_LEN(let_go), NULL);
+    stepped_run(&suspenders_question, read, 22000, said, ARRAY_LEN(said), NULL);
     buf_clear(&asked);
     stepped_end(&suspenders_question, read);
 }
