@@ -349,7 +349,7 @@ const struct cli_command cli_commands[] = {
     {"explain", "PATTERN", "a trace pattern as a sentence, as a tree and as a match "
                            "specification",
      FOR_ALL | FOR_PATTERN, 0, 1, 1, COMMANDS_TRACING, command_explain},
-    {"trace", "NODE[,NODE…] PATTERN…", "calls and messages that match patterns, within caps",
+    {"trace", "NODE PATTERN…", "calls and messages that match patterns, within caps",
      FOR_BATCH | FOR_PATTERN | FOR_TRACE, TEXT_JSON, 1, 1 + LIMIT_TRACE_PATTERNS, COMMANDS_TRACING,
      command_trace},
     {"record", "NODE | start NODE | status | mark TEXT | stop",

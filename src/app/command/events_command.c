@@ -14,7 +14,7 @@
 #include "app/cli/tell.h"
 #include "app/source/replay.h"
 #include "batch.h"
-#include "trace_arguments.h"
+#include "app/cli/event_options.h"
 
 #define TICK_MS 50u
 

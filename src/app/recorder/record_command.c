@@ -22,6 +22,7 @@
 #include "record_status.h"
 #include "app/cli/tell.h"
 #include "app/tracing/trace_arguments.h"
+#include "app/cli/event_options.h"
 
 /* Who starts a recording waits for its first tick. */
 #define START_S 60

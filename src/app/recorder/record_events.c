@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* System events in a recording: a run for them after the other, up to one cap of events. */
 #include "beamtop/trace/events.h"
-#include "app/command/trace_arguments.h"
+#include "app/cli/event_options.h"
 #include "record_series.h"
 #include "record_state.h"
 

@@ -7,7 +7,6 @@
 
 #include "app/cli/cli.h"
 #include "app/command/settings.h"
-#include "beamtop/trace/events.h"
 
 /* What the configuration says, and above it what the command line gives. An exit code; what is
    wrong has been printed. */
@@ -17,10 +16,5 @@ int trace_arguments_settings(struct trace_request *out, const struct cli_options
    some results only: unless set otherwise such a trace skips calls above the rate cap, since it is
    for rare calls. */
 int trace_arguments_check(const char *const *patterns, size_t n, struct trace_request *request);
-
-/* Of system events. Limits and cap; all else has its default. */
-struct events_options event_options_of(const struct cli_options *o);
-/* Whether any limit was given. */
-bool event_options_given(const struct cli_options *o);
 
 #endif

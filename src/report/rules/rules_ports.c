@@ -20,7 +20,7 @@ static void find_closed(struct judge *j, const json_t *row, double sockets)
     if (*pid)
         judge_about(f, judge_text(j, "%s", pid), CAUSE_KNOWN);
     f->view = "ports";
-    f->action = "Find what does not close them (beamtop ports NODE --by owner_name --sort "
+    f->action = "Find what does not close them (beamtop ports NODE --by=owner_name --sort="
                 "close_wait). Call close after {error, closed} and tcp_closed, on error paths too";
     f->ruled_out_if = "A pool keeps them until their next use, and its size is their limit";
     judge_evidence(j, f, "sockets", sockets, "", "%s, at each look: %s",
