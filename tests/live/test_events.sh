@@ -67,10 +67,15 @@ a_busy_connection_is_seen() {
     order undist && end_watch && return "$seen"
 }
 
+# It has its list, and waits.
+has_collected() {
+    "$beamtop" process "$node" events_gc --timeout 60 --cookie-file "$work/cookie" --format json 2>/dev/null </dev/null |
+        jq -e '.process.status == "waiting" and .process.memory_bytes > 40000000' >/dev/null
+}
 groups_are_added_up() {
     start_watch --large-heap 262144 --no-long-gc --no-long-schedule --by process --time 10m || return 1
-    order gc || return 1
-    sleep 2
+    order gc && wait_until 120 has_collected || return 1
+    sleep 1
     end_watch && holds 'any(.[]; .key == "events_gc" and .large_heap > 3 and .long_gc == 0
         and .max_words > 1000000)'
 }

@@ -20,7 +20,7 @@ it_is_named() {
     holds '.[0].suspended_by | .processes > 20 and .processes_read == .processes
         and (.items | length == 1 and .[0].name == "holding_process" and .[0].times == 1
             and (.[0].pid | startswith("<0.")))' &&
-        holds '.[0].process.status == "suspended" and .[0].cost.target_us < 50000' || return 1
+        holds '.[0].process.status == "suspended" and .[0].cost.target_us < 1000000' || return 1
     held --format text && says '^suspended by  *<0[.0-9]*>  holding_process$' && is_clean
 }
 
@@ -34,7 +34,7 @@ a_large_node_is_read_in_part() {
     order free && held && holds '.[0].suspended_by == null and .[0].process.status == "waiting"' || return 1
     order many && held || return 1
     holds '.[0].suspended_by | .items == [] and .processes > 25000 and .processes_read <= 20000
-        and .processes_read > 15000' && holds '.[0].cost.target_us < 600000' || return 1
+        and .processes_read > 15000' && holds '.[0].cost.target_us < 6000000' || return 1
     jq -s -c '[.[0].cost, .[0].suspended_by]' "$work/out" | sed 's/^/# /' >"$work/remark"
     held --format text && says '^suspended by  *not found among [12][0-9],[0-9]* of 25,[0-9]* processes$' &&
         is_clean
