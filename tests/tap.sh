@@ -135,6 +135,7 @@ patient() {
     return "$patient_code"
 }
 
-# A process that has ended but that nobody has waited for does not run.
-is_running() { [ -n "$(tr -d '\0' 2>/dev/null <"/proc/$1/cmdline")" ]; }
+# A process that has ended but that nobody has waited for does not run. (One that is about to become
+# another program has no command line for a moment.)
+is_running() { grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2>/dev/null; }
 has_ended() { ! is_running "$1"; }

@@ -40,6 +40,18 @@ says_why_not() {
     [ $? = 3 ] && told 'cookie' && holds '.[0].rows[0].state == "failed"'
 }
 
+# Ticks of each, and what is wrong with one stops no other.
+other_commands_take_them() {
+    "$beamtop" top "$names,nobody$$@127.0.0.1" -n 2 --cookie-file "$work/cookie" --timeout 30 --format json >"$work/out" \
+        2>"$work/err"
+    ends_with 3 $? && told 'nobody.*no node' && holds "group_by(.node) | length == $count
+        and all(.[]; length == 2 and all(.[]; .rows | length > 10))" || return 1
+    "$beamtop" info "$names" --cookie-file "$work/cookie" --timeout 30 --format csv >"$work/out" 2>"$work/err"
+    ends_with 0 $? && [ "$(wc -l <"$work/out")" = $((count + 1)) ] || return 1
+    "$beamtop" calls "$names" 'lists:map/2' --cookie-file "$work/cookie" >"$work/out" 2>"$work/err"
+    ends_with 2 $? && told 'takes one node'
+}
+
 adds_up() { fleet "$names" --by host && holds '.[-1].rows | length == 1 and .[0].nodes == .[0].up'; }
 
 refuses_bad_names() {
@@ -118,5 +130,5 @@ leaves_nothing() {
     done
 }
 
-run_on_several shows_each_node clocks_agree names_what_differs says_why_not adds_up refuses_bad_names \
+run_on_several shows_each_node clocks_agree names_what_differs says_why_not other_commands_take_them adds_up refuses_bad_names \
     follows_one_node shows_them_on_the_screen leaves_nothing

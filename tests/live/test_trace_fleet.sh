@@ -39,10 +39,12 @@ all_clean() {
     for dir in $dirs; do is_clean || return 1; done
 }
 
-# The last node goes to the first and back; 20 ms are between cause and what it causes.
+# The last node goes to the one before it, which is of no much older release, and back; 20 ms are between
+# cause and what it causes.
 causes_come_first() {
     dir=$last_dir
-    echo "${names%%,*}" >"$dir/peer"
+    peer=${names%,*}
+    echo "${peer##*,}" >"$dir/peer"
     until_armed "$work/err" is_traced begins 'fleet_load:ping/1' 'fleet_load:pong/1' 'fleet_load:back/1' \
         --events 600 || return 1
     order rounds && wait_until 120 came_back

@@ -6,10 +6,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"
+#include "app/fleet/fleet.h"
 #include "app/source/live.h"
+#include "app/source/nodes.h"
 #include "app/source/replay.h"
 #include "app/source/source.h"
 #include "app/cli/error_at.h"
@@ -42,6 +46,55 @@ static void on_batch_progress(uv_timer_t *timer)
     else
         fprintf(stderr, "\r\033[Ktick %lld", (long long)b->done + 1);
     b->shown_progress = true;
+}
+
+/* ---- the end of its ticks */
+
+struct batch_member {
+    struct batch batch; /* first */
+    struct batch_job job;
+    struct cli_options options; /* with its name as the target */
+    char name[LIMIT_NODE_NAME_BYTES + 1];
+};
+
+/* Several nodes that print the same. */
+struct batch_group {
+    const struct batch_job *job;
+    struct runtime rt;
+    struct discover_list vms;
+    struct batch_member **members;
+    size_t n, begun, over;
+    int code; /* the first that is not 0 */
+    bool begins;
+};
+
+static void begin_more(struct batch_group *g);
+
+static void end_ticks(struct batch *b, int code, const struct error *err)
+{
+    struct batch_group *g = b->group;
+    if (!g) {
+        runtime_end(&b->rt, code, err);
+        return;
+    }
+    if (b->over)
+        return;
+    b->over = true;
+    if (b->source)
+        source_pause(b->source, true);
+    const struct error *why = err ? err : &b->rt.err;
+    if (why->code != ERR_NONE)
+        tell_line("%s: %s", b->job->options->target, why->text);
+    g->code = g->code == EXIT_DONE ? code : g->code;
+    if (++g->over == g->n)
+        runtime_end(&g->rt, g->code, NULL);
+    else
+        begin_more(g);
+}
+
+static bool has_ended(const struct batch *b)
+{
+    return b->rt.ended || b->over;
 }
 
 /* ---- a session */
@@ -139,10 +192,10 @@ static void on_batch_tick(void *arg)
 {
     struct batch *b = arg;
     struct error err = {0};
-    if (b->rt.ended || b->job->open)
+    if (has_ended(b) || b->job->open)
         return;
     if (b->failed) {
-        runtime_end(&b->rt, exit_code_of_error(b->rt.err.code), NULL);
+        end_ticks(b, exit_code_of_error(b->rt.err.code), NULL);
         return;
     }
     clear_batch_progress(b);
@@ -150,11 +203,13 @@ static void on_batch_tick(void *arg)
         return;
     int rc = b->job->on_tick(b->job->arg, b->model, &err);
     if (rc == ERR_CANCELLED)
-        runtime_end(&b->rt, EXIT_DONE, NULL);
+        end_ticks(b, EXIT_DONE, NULL);
     else if (rc != 0)
-        runtime_end(&b->rt, exit_code_of_error(err.code), &err);
+        end_ticks(b, exit_code_of_error(err.code), &err);
     else if (++b->done == b->job->ticks)
-        runtime_end(&b->rt, EXIT_DONE, NULL);
+        end_ticks(b, EXIT_DONE, NULL);
+    else if (b->group && b->done == 1)
+        begin_more(b->group);
 }
 
 /* A batch run that cannot give what it was asked for fails; the header's question may be late. */
@@ -187,7 +242,7 @@ static void on_batch_end(void *arg, bool had_tick, const struct error *err)
         b->job->lost(b->job->arg, err);
     if (b->job->open)
         runtime_end(&b->rt, b->opened ? EXIT_LOST : EXIT_CONNECT, err);
-    runtime_end(&b->rt, !err ? EXIT_DONE : had_tick ? EXIT_LOST : EXIT_CONNECT, err);
+    end_ticks(b, !err ? EXIT_DONE : had_tick ? EXIT_LOST : EXIT_CONNECT, err);
 }
 
 static void on_batch_interrupt(uv_signal_t *handle, int number)
@@ -213,7 +268,8 @@ static int start_source(struct batch *b, struct error *err)
     const struct source_setup setup = {
         .cli = o,
         .env = b->job->env,
-        .loop = &b->rt.loop,
+        .vms = b->group ? &b->group->vms : NULL,
+        .loop = b->group ? &b->group->rt.loop : &b->rt.loop,
         .model = b->model,
         .interval_s = o->interval_s,
         .budget = o->budget,
@@ -264,6 +320,95 @@ int batch_run(const struct batch_job *job)
         tell_error(&b.rt.err);
     model_free(b.model);
     return b.rt.exit_code;
+}
+
+/* ---- several nodes */
+
+static int add_to_group(void *arg, const char *name, struct error *err)
+{
+    struct batch_group *g = arg;
+    for (size_t i = 0; i < g->n; i++)
+        if (strcmp(g->members[i]->name, name) == 0)
+            return 0;
+    if (g->n == FLEET_MOST)
+        return error_set(err, ERR_LIMIT, "more than %d nodes", FLEET_MOST);
+    struct batch_member *m = alloc_zero(1, sizeof *m);
+    snprintf(m->name, sizeof m->name, "%s", name);
+    m->options = *g->job->options;
+    m->options.target = m->name;
+    m->job = *g->job;
+    m->job.options = &m->options;
+    m->batch.job = &m->job;
+    m->batch.group = g;
+    m->batch.model = model_new();
+    g->members = alloc_grow(g->members, g->n, sizeof(struct batch_member *));
+    g->members[g->n++] = m;
+    return 0;
+}
+
+/* The next ones, as others have their first tick, or have ended. */
+static void begin_more(struct batch_group *g)
+{
+    size_t opening = 0;
+    if (g->begins) /* one of them has failed at once: the loop below goes on */
+        return;
+    g->begins = true;
+    for (size_t i = 0; i < g->begun; i++)
+        opening += !g->members[i]->batch.over && g->members[i]->batch.done == 0;
+    while (g->begun < g->n && opening < FLEET_OPENING && !g->rt.ended) {
+        struct batch *b = &g->members[g->begun++]->batch;
+        struct error err = {0};
+        opening++;
+        if (start_source(b, &err) != 0)
+            end_ticks(b, exit_code_of_error(err.code), &err);
+        opening -= b->over;
+    }
+    g->begins = false;
+}
+
+static void on_group_interrupt(uv_signal_t *handle, int number)
+{
+    struct batch_group *g = handle->data;
+    runtime_end(&g->rt, number == SIGINT && g->job->ticks == 0 ? EXIT_DONE : 128 + number, NULL);
+}
+
+static void close_group(struct batch_group *g)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        source_close(g->members[i]->batch.source, NULL, NULL);
+        g->members[i]->batch.source = NULL;
+    }
+    runtime_close(&g->rt);
+    for (size_t i = 0; i < g->n; i++) {
+        model_free(g->members[i]->batch.model);
+        free(g->members[i]);
+    }
+    free(g->members);
+    discover_clear(&g->vms);
+}
+
+int batch_run_each(const struct batch_job *job)
+{
+    static const int signals[] = {SIGINT, SIGTERM};
+    struct batch_group g = {.job = job};
+    struct error err = {0}, ignored = {0};
+    runtime_init(&g.rt);
+    runtime_catch(&g.rt, signals, ARRAY_LEN(signals), on_group_interrupt, &g);
+    (void)nodes_find(&g.vms, job->options, job->env, NODES_EPMD_MS, &ignored);
+    int rc = fleet_read_names(job->options->target, add_to_group, &g, &err);
+    if (rc == 0 && g.n == 0)
+        rc = error_set(&err, ERR_USAGE, "%.300s names no node", job->options->target);
+    if (rc != 0) {
+        (void)runtime_ends(&g.rt, exit_code_of_error(err.code), &err);
+    } else {
+        begin_more(&g);
+        if (!g.rt.ended)
+            uv_run(&g.rt.loop, UV_RUN_DEFAULT);
+    }
+    close_group(&g);
+    if (g.rt.err.code != ERR_NONE)
+        tell_error(&g.rt.err);
+    return g.rt.exit_code;
 }
 
 struct error batch_trouble(const struct batch *b)

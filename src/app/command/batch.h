@@ -15,10 +15,13 @@
 #include "app/cli/cli.h"
 #include "app/source/runtime.h"
 
+struct batch_group;
 struct source;
 
 struct batch {
     const struct batch_job *job;
+    struct batch_group *group; /* of several nodes; NULL: there is one */
+    bool over;                 /* of several: its ticks are printed, or it has failed */
     struct runtime rt;
     struct model *model;
     struct source *source;
@@ -62,6 +65,11 @@ struct batch_job {
 
 /* Runs to the end. Prints what went wrong on stderr. Returns the exit code. */
 int batch_run(const struct batch_job *job);
+
+/* Ticks of several nodes (fleet_is_meant()), each over a separate connection, ten of which are
+ * opened at a time. What goes wrong with one is printed with its name, and the others go on; the
+ * exit code is the first that is not 0. */
+int batch_run_each(const struct batch_job *job);
 
 /* ---- a session */
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/fleet/fleet.h"
 #include "batch.h"
 #include "beamtop/model/table.h"
 
@@ -76,7 +77,7 @@ int printing_run(const struct cli_options *o, const struct app_env *env, const s
         .on_tick = print_tick,
         .arg = p,
     };
-    int code = batch_run(&job);
+    int code = fleet_is_meant(o->target) ? batch_run_each(&job) : batch_run(&job);
     sink_close(p->sink);
     return code;
 }

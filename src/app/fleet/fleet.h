@@ -42,6 +42,10 @@ struct fleet_setup {
 
 /* Several names with commas between, or a file of them behind an '@'. */
 bool fleet_is_meant(const char *target);
+/* Calls add for each of them, in order. ERR_USAGE says what is wrong, and where; errors of add end
+ * it. */
+int fleet_read_names(const char *target, int (*add)(void *arg, const char *name, struct error *err),
+                     void *arg, struct error *err);
 /* ERR_USAGE: what is wrong with the names, or with a line of the file; ERR_LIMIT: too many. */
 int fleet_open(struct fleet **out, const char *target, const struct fleet_setup *setup,
                struct error *err);

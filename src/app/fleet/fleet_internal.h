@@ -40,10 +40,6 @@ struct fleet {
     bool changed;
 };
 
-/* fleet_names.c: calls add for each name. */
-int fleet_read_names(const char *target, int (*add)(void *arg, const char *name, struct error *err),
-                     void *arg, struct error *err);
-
 /* fleet_rows.c: the answer of `fleet`, with its version byte. The caller frees it. */
 struct builder *fleet_build(const struct fleet *f);
 

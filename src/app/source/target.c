@@ -130,6 +130,8 @@ static bool is_recordings(const char *name)
 int target_check_name(const char *name, struct error *err)
 {
     struct stat st;
+    if (name[0] == '@' || strchr(name, ','))
+        return error_set(err, ERR_USAGE, "%.300s: this command takes one node", name);
     if (!strchr(name, '/') && !is_recordings(name))
         return 0;
     if (stat(name, &st) != 0)

@@ -41,6 +41,7 @@ struct traced_node {
     struct trace_print *print;
     int64_t last_round_ns;
     uint64_t came; /* events: beginnings, not results */
+    bool failed;   /* it could not be set there */
 };
 
 struct fleet_tracing {
@@ -103,7 +104,7 @@ static bool is_wanted(struct fleet_tracing *t, const struct merge_line *line, ui
     return true;
 }
 
-static void write_line(struct fleet_tracing *t, struct merge_line *line)
+static void write_line(struct fleet_tracing *t, const struct merge_line *line)
 {
     const bool placed = line->bound_ns < INT64_MAX / 8;
     const struct trace_place place = {
@@ -115,8 +116,9 @@ static void write_line(struct fleet_tracing *t, struct merge_line *line)
         .late = line->late,
     };
     struct error err = {0};
-    line->line.place = &place;
-    if (t->sink.output.write_errno == 0 && trace_sink_put_line(&t->sink, &line->line, &err) != 0)
+    struct trace_line shown = line->line;
+    shown.place = &place;
+    if (t->sink.output.write_errno == 0 && trace_sink_put_line(&t->sink, &shown, &err) != 0)
         output_failed(t, &err);
 }
 
@@ -385,7 +387,8 @@ static int code_of_end(const struct fleet_tracing *t)
         if (!t->nodes[i].session)
             continue;
         const struct error trouble = session_trouble(t->nodes[i].session);
-        code = trouble.code == ERR_LOST   ? EXIT_LOST
+        code = t->nodes[i].failed         ? exit_code_of_error(trouble.code)
+               : trouble.code == ERR_LOST ? EXIT_LOST
                : trouble.code != ERR_NONE ? EXIT_FAILED
                                           : EXIT_DONE;
     }
@@ -425,6 +428,20 @@ static void note_rounds(struct fleet_tracing *t)
     }
 }
 
+/* Between the word that sets it and that: a scheduler was late, another tool was faster. */
+static void look_for_failures(struct fleet_tracing *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        struct traced_node *node = &t->nodes[i];
+        if (!node->session || node->failed || phase_of(node) != SESSION_FAILED)
+            continue;
+        node->failed = true;
+        tell_line("%s: %s", fleet_name(t->fleet, i), session_status(node->session)->error.text);
+        if (!t->options->partial)
+            stop_sessions(t);
+    }
+}
+
 static void follow_sessions(struct fleet_tracing *t)
 {
     size_t running = 0;
@@ -440,6 +457,7 @@ static void follow_sessions(struct fleet_tracing *t)
     }
     if (t->phase != FLEET_TRACES)
         return;
+    look_for_failures(t);
     tell_first(t);
     if (running == 0)
         end_fleet_trace(t);
