@@ -294,6 +294,21 @@ static void decode_field(struct decoder *d, const struct field *f, char *row)
         cursor_fail(&d->c, "a field of an answer");
 }
 
+/* A row of an earlier version lacks what came later, which stays unknown. */
+static void decode_row(struct decoder *d, const struct field *const wire[], size_t n, char *row)
+{
+    size_t arity = 0, n_later = 0;
+    for (size_t k = 0; k < n; k++)
+        n_later += wire[k]->later;
+    if (cursor_tuple(&d->c, &arity) && arity != n && arity != n - n_later)
+        cursor_fail(&d->c, "a row of an answer");
+    for (size_t k = 0; k < n && !cursor_failed(&d->c); k++)
+        if (arity == n || !wire[k]->later)
+            decode_field(d, wire[k], row);
+        else if (wire[k]->form == FIELD_SLICE)
+            *(struct slice *)(void *)(row + wire[k]->offset) = (struct slice){"", 0};
+}
+
 void decode_table(struct decoder *d, const char *name, const struct field_list *fields,
                   struct table_detail *out)
 {
@@ -310,9 +325,7 @@ void decode_table(struct decoder *d, const char *name, const struct field_list *
         for (size_t i = 0; i < list.count && !cursor_failed(c); i++) {
             char *row = (char *)out->rows + i * fields->row_bytes;
             table_clear_row(fields, row);
-            cursor_tuple_of(c, n);
-            for (size_t k = 0; k < n && !cursor_failed(c); k++)
-                decode_field(d, wire[k], row);
+            decode_row(d, wire, n, row);
         }
         cursor_list_end(c, &list);
     }

@@ -66,6 +66,7 @@ struct field {
     const char *rate_of;   /* the key that it is the change of, per second: LOOK_CHANGE either way,
                               else of a counter, which never falls */
     const char *lasts; /* the key of a text: for how long that has been the same, at each answer */
+    bool later;        /* on the wire: rows of an earlier version's recording lack it */
     int width;         /* columns of the screen that it prefers */
     bool grows;        /* takes the room that is left */
     size_t offset;

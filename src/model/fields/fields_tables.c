@@ -175,7 +175,7 @@ static const struct field mnesia[] = {
     FIELD("cut_nodes", TEXT, cut_nodes,
           "those of them that the node is connected to: its network was cut, or it was stopped "
           "there",
-          .title = "DOWN, CONNECTED"),
+          .title = "DOWN, CONNECTED", .later = true),
     FIELD("cut_s", SECONDS, cut_s, "for how long beamtop has seen these, at every answer",
           .title = "FOR", .lasts = "cut_nodes"),
     FIELD("held_locks", COUNT, held_locks, "locks that transactions hold", .title = "LOCKS"),

@@ -175,6 +175,9 @@ static const struct answer_row {
      "{mnesia, 1000000000, [{<<\"4.21\">>, running, 1, 2, <<\"b@h\">>, <<\"b@h\">>, 12, 3, 15, "
      "1000, 4, 2, 900, "
      "100}], false}"},
+    {"mnesia of a recording of before cut_nodes", ANSWER_MNESIA,
+     "{mnesia, 1000000000, [{<<\"4.21\">>, running, 1, 2, <<\"b@h\">>, 12, 3, 15, 1000, 4, 2, 900, "
+     "100}], false}"},
     {"no mnesia", ANSWER_MNESIA, "{mnesia, 1000000000, [], false}"},
     {"ports", ANSWER_PORTS,
      "{ports, 1000000000, [{<<\"#Port<0.6>\">>, <<\"port\">>, <<\"tcp\">>, undefined, <0.41.0>, "
