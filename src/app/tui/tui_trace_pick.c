@@ -269,8 +269,11 @@ void tui_trace_process(struct tui_trace *tr, const char *unused)
 {
     (void)unused;
     struct view_link link = screen_link(tr->s.tui->screen);
-    if (screen_process(tr->s.tui->screen, tr->s.tui->model, &link))
-        choose_of_process(tr, &link.pid);
-    else
+    if (!screen_process(tr->s.tui->screen, tr->s.tui->model, &link))
         tui_message(tr->s.tui, STYLE_MESSAGE, "choose a process: Enter on a row opens it");
+    else if (link.kind != TARGET_PROCESS)
+        tui_message(tr->s.tui, STYLE_MESSAGE,
+                    "the process is not known yet: press again when it is shown");
+    else
+        choose_of_process(tr, &link.pid);
 }
