@@ -398,11 +398,11 @@ static json_t *mnesia_fact(const struct table_detail *t)
     const struct mnesia_row *row = t->n_rows > 0 ? t->rows : NULL;
     json_t *o = json_object();
     json_object_set_new(o, "cut_nodes", row ? json_slice(row->cut_nodes) : json_null());
-    if (row && row->cut_nodes.len > 0)
-        json_object_update(o, json_pack("{s:I,s:I,s:o}", "running_nodes",
-                                        (json_int_t)row->running_nodes, "schema_nodes",
-                                        (json_int_t)row->schema_nodes, "for_s",
-                                        json_number(row->cut_s)));
+    if (row && row->cut_nodes.len > 0) {
+        json_object_set_new(o, "running_nodes", json_integer((json_int_t)row->running_nodes));
+        json_object_set_new(o, "schema_nodes", json_integer((json_int_t)row->schema_nodes));
+        json_object_set_new(o, "for_s", json_number(row->cut_s));
+    }
     return o;
 }
 
