@@ -86,7 +86,9 @@ static double lasts_of_rows(const struct field *f, const struct field_list *list
     const struct field *of = field_find(list, slice_of(f->lasts));
     const struct slice text = field_text(of, now);
     const double before_s = field_number(f, before);
-    const bool same = text.len > 0 && slice_equal(text, field_text(of, before));
+    if (text.len == 0)
+        return NAN;
+    const bool same = slice_equal(text, field_text(of, before));
     return same ? (isnan(before_s) ? 0 : before_s) + interval_s : 0;
 }
 

@@ -60,7 +60,7 @@ TEST(test_state_lasts)
          NAN},
         {SOCKET("b", "<<\"close_wait\">>", "1") "," SOCKET("a", "<<\"close_wait\">>", "1"), 30, 0},
         {SOCKET("a", "<<\"close_wait\">>", "1") "," SOCKET("b", "<<\"close_wait\">>", "1"), 60, 30},
-        {SOCKET("a", "undefined", "1") "," SOCKET("b", "<<\"close_wait\">>", "9"), 0, NAN},
+        {SOCKET("a", "undefined", "1") "," SOCKET("b", "<<\"close_wait\">>", "9"), NAN, NAN},
     };
     struct model *m = model_new();
     struct error err = {0};
