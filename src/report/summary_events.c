@@ -2,6 +2,7 @@
 /* System events in a report: which kinds, how many, the processes with the most. */
 #include <string.h>
 
+#include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
 #include "beamtop/output/json.h"
 #include "summary_internal.h"
@@ -11,7 +12,7 @@ static int add_event(void *arg, const struct system_event *e, struct error *err)
     struct summary_events *s = arg;
     (void)err;
     s->seen += e->kind < SYSTEM_EVENTS;
-    s->missed += e->dropped > 0 ? e->dropped : 0;
+    s->missed = known_plus(s->missed, e->dropped > 0 ? e->dropped : 0);
     system_event_group(s->kinds, EVENTS_BY_EVENT, e);
     system_event_group(s->processes, EVENTS_BY_PROCESS, e);
     return 0;
@@ -55,7 +56,7 @@ void events_one(struct paper *p, const struct summary *s)
     if (e->runs == 0)
         return;
     paper_heading(p, 2, "System events");
-    if (e->seen + e->missed == 0) {
+    if (e->seen == 0 && e->missed == 0) {
         paper_put(p, "None came while the node was watched for them.");
         return;
     }
@@ -74,7 +75,7 @@ json_t *events_json(const struct summary *s)
     if (e->runs == 0)
         return json_null();
     json_t *o = json_object();
-    json_set(o, "seen", json_integer((json_int_t)(e->seen + e->missed)));
+    json_set(o, "seen", json_integer((json_int_t)known_plus(e->seen, e->missed)));
     json_set(o, "missed", json_integer((json_int_t)e->missed));
     json_set(
         o, "kinds",
