@@ -51,7 +51,7 @@ static void count_events(struct recording *r, int64_t id, int64_t tick, struct e
 {
     sqlite3_stmt *s =
         recording_ask(r,
-                      "SELECT count(*) - count(next_limit), sum(dropped) FROM system_event"
+                      "SELECT count(*) - count(next_limit), total(dropped) FROM system_event"
                       " WHERE run = ? AND tick <= ?",
                       NUMBERS(id, tick));
     if (recording_row(r, s)) {
