@@ -37,8 +37,10 @@ int events_take(struct summary_events *s, struct recording *r, struct arena *are
     s->runs = recording_event_runs(r, from, to, &listed);
     int64_t *ids = arena_alloc(arena, (s->runs + 1) * sizeof *ids);
     memcpy(ids, listed, s->runs * sizeof *ids);
-    for (size_t i = 0; i < s->runs && err->code == ERR_NONE; i++)
+    for (size_t i = 0; i < s->runs && err->code == ERR_NONE; i++) {
+        s->thinned = recording_events_thinned(r, ids[i]) || s->thinned;
         (void)recording_system_events(r, ids[i], from, to, add_event, s, err);
+    }
     system_event_groups_sort(s->kinds);
     system_event_groups_sort(s->processes);
     return (int)err->code;
@@ -56,8 +58,11 @@ void events_one(struct paper *p, const struct summary *s)
     if (e->runs == 0)
         return;
     paper_heading(p, 2, "System events");
+    if (e->thinned)
+        paper_put(p, "Earlier ones were removed from the recording to save space.");
     if (e->seen == 0 && e->missed == 0) {
-        paper_put(p, "None came while the node was watched for them.");
+        if (!e->thinned)
+            paper_put(p, "None came while the node was watched for them.");
         return;
     }
     paper_put(p, "%s event%s.", text_integer(seen, sizeof seen, e->seen), e->seen == 1 ? "" : "s");

@@ -51,6 +51,7 @@ struct summary_events {
     size_t runs; /* 0: the node was not watched for them, and all else is empty */
     struct system_event_groups *kinds, *processes; /* most events first */
     int64_t seen, missed;                          /* rows; events that have none */
+    bool thinned;                                  /* some are in the recording no longer */
 };
 
 /* What the node had at the end, by the last answers: summary_state.c. */

@@ -307,6 +307,8 @@ int64_t recording_events_id(struct recording *r, int64_t tick); /* the last one 
 /* A run as it was at a tick, without events: of one that had not ended, with counts of the rows
  * until then. False: there is none. */
 bool recording_events_of(struct recording *r, int64_t id, int64_t tick, struct events_run *out);
+/* Whether its first events, or all, went to save space. */
+bool recording_events_thinned(struct recording *r, int64_t id);
 /* Adds the last EVENTS_KEPT until a tick. */
 void recording_events_kept(struct recording *r, int64_t id, int64_t tick, struct events_run *run);
 /* Those of the ticks from..to, the oldest first; each until the next. Ends at the first failure of

@@ -87,6 +87,14 @@ bool recording_events_of(struct recording *r, int64_t id, int64_t tick, struct e
     return found;
 }
 
+bool recording_events_thinned(struct recording *r, int64_t id)
+{
+    return recording_int(r,
+                         "SELECT coalesce((SELECT min(number) > 1 FROM system_event WHERE run ="
+                         " r.id), seen > missed, 0) FROM system_event_run r WHERE id = ?",
+                         id, 0) == 1;
+}
+
 /* ---- its events */
 
 /* False: it is of a later program, or damaged. */

@@ -78,7 +78,10 @@ static void tell_empty(struct view_page *page, const struct model *m, const stru
 {
     char key[64];
     page_key(page, CONTEXT_TABLE, ACTION_EVENTS, key, sizeof key);
-    if (model_recorded(m) && run)
+    if (model_recorded(m) && run && run->seen > run->missed)
+        snprintf(page->empty, sizeof page->empty,
+                 "Its events were removed from the recording to save space.");
+    else if (model_recorded(m) && run)
         snprintf(page->empty, sizeof page->empty, "No event until this moment.");
     else if (model_recorded(m))
         page_missing(page, m, "system events");

@@ -174,6 +174,7 @@ TEST(test_thinned)
     assert_true(recording_events_of(f, 1, INT64_MAX, run));
     recording_events_kept(f, 1, INT64_MAX, run);
     assert_int_equal(run->end, EVENTS_STOPPED);
+    assert_true(recording_events_thinned(f, 1));
     assert_int_equal(run->n_events, 5900);
     assert_int_equal(events_run_event(run, events_run_n(run) - 1)->words, 300000 + 5999);
     recording_close(f);
