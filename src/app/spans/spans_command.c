@@ -326,6 +326,10 @@ static int open_captured_run(void *arg, struct batch *run, const struct session_
 /* Errors come before any connection. */
 static int check_spans_words(const struct cli_options *o)
 {
+    if (o->at) {
+        tell_line("--at needs a recording's FILE instead of NODE");
+        return EXIT_USAGE;
+    }
     if (error_at_patterns(o->rest, o->n_rest, o->request.syntax, spans_pattern_check) !=
             EXIT_DONE ||
         error_at_patterns(&o->request.calls, o->request.calls ? 1 : 0, o->request.syntax,
