@@ -60,6 +60,7 @@ struct summary_events {
 struct state_value {
     double number; /* NaN: unknown, or a text */
     struct slice text;
+    bool unknown; /* the text is empty, and that says nothing */
 };
 struct state_item {
     const char *name;

@@ -129,6 +129,14 @@ static int compare_items(const void *a, const void *b)
     return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
+/* A limit of what was not read either: it may have one. */
+static bool is_unread(const struct state_kind *k, const struct field *f, const void *row)
+{
+    const struct field *value = field_find(k->list, slice_of("value"));
+    return k->question == QUESTION_VM && value && !field_is_number(f) &&
+           field_text(f, row).len == 0 && field_text(value, row).len == 0;
+}
+
 static void take_row(struct state_items *to, const struct state_kind *k, const void *row,
                      struct arena *a)
 {
@@ -142,6 +150,7 @@ static void take_row(struct state_items *to, const struct state_kind *k, const v
             add_number(&item->values[i].number, &k->columns[i], field_number(f, row));
         else if (f)
             add_text(&item->values[i].text, field_text(f, row), a);
+        item->values[i].unknown = f && is_unread(k, f, row);
     }
 }
 
@@ -222,7 +231,9 @@ void state_take(struct state *out, struct arena *a, struct recording *r, int64_t
 static bool value_is_known(const struct state_column *c, const struct field *f,
                            const struct state_value *v)
 {
-    return field_is_number(f) ? !isnan(v->number) : c->how == OR_NONE || v->text.len > 0;
+    return field_is_number(f)  ? !isnan(v->number)
+           : c->how == OR_NONE ? !v->unknown
+                               : v->text.len > 0;
 }
 
 /* How many times the least that is shown; 0: it is not. NULL: it has no such item. */

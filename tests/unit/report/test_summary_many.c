@@ -124,12 +124,14 @@ static const char settings_before[] = TABLE("vm",
     SETTING("versions", "OTP", "<<\"25\">>", "undefined") ","
     SETTING("flags", "+sbwt", "undefined", "undefined") ","
     SETTING("limits", "processes", "<<\"900\">>", "<<\"262,144\">>") ","
+    SETTING("limits", "file descriptors", "undefined", "undefined") ","
     SETTING("cgroup", "memory", "<<\"1 GiB\">>", "undefined") ","
     SETTING("cgroup", "CPU quota", "undefined", "undefined") ","
     SETTING("applications", "shop", "<<\"1.0\">>", "undefined"), "false");
 static const char settings_after[] = TABLE("vm",
     SETTING("versions", "OTP", "<<\"27\">>", "undefined") ","
     SETTING("limits", "processes", "<<\"900000\">>", "<<\"1,048,576\">>") ","
+    SETTING("limits", "file descriptors", "<<\"20\">>", "<<\"1,024\">>") ","
     SETTING("cgroup", "memory", "<<\"1 GiB\">>", "<<\"2.00 GiB\">>") ","
     SETTING("cgroup", "CPU quota", "<<\"none\">>", "undefined") ","
     SETTING("applications", "shop", "<<\"1.0\">>", "undefined") ","
