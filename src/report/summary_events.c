@@ -72,6 +72,9 @@ void events_one(struct paper *p, const struct summary *s)
     paper_rows(p, &summary_kind_fields, e->kinds->rows, e->kinds->n, sizeof *e->kinds->rows);
     paper_rows(p, &summary_event_fields, e->processes->rows, shown_groups(e->processes),
                sizeof *e->processes->rows);
+    if (e->processes->others > 0)
+        paper_put(p, "%s events are of other processes: only the first %d were counted.",
+                  text_integer(seen, sizeof seen, e->processes->others), EVENT_GROUPS);
 }
 
 json_t *events_json(const struct summary *s)
