@@ -42,6 +42,7 @@ struct traced_node {
     int64_t last_round_ns;
     uint64_t came; /* events: beginnings, not results */
     bool failed;   /* it could not be set there */
+    bool lost;     /* what is under its name from now on has another clock */
 };
 
 struct fleet_tracing {
@@ -419,7 +420,8 @@ static void note_rounds(struct fleet_tracing *t)
     for (size_t i = 0; i < t->n; i++) {
         struct live_round round;
         struct live *live = fleet_live(t->fleet, i);
-        if (!live || !live_last_round(live, &round) || round.middle_ns == t->nodes[i].last_round_ns)
+        if (t->nodes[i].lost || !live || !live_last_round(live, &round) ||
+            round.middle_ns == t->nodes[i].last_round_ns)
             continue;
         t->nodes[i].last_round_ns = round.middle_ns;
         node_clock_add(&t->clocks[i], &(struct clock_round){.here_ns = round.middle_ns,
@@ -482,8 +484,13 @@ static void on_fleet_turn(uv_timer_t *timer)
 static void on_fleet_lost(void *arg, size_t index, const struct error *why)
 {
     struct fleet_tracing *t = arg;
-    if (t->nodes && t->nodes[index].session)
-        session_link_lost(t->nodes[index].session, why);
+    struct traced_node *node = t->nodes ? &t->nodes[index] : NULL;
+    if (node && node->session) {
+        node->lost = true;
+        session_link_lost(node->session, why);
+    } else if (node) {
+        t->clocks[index] = (struct node_clock){0};
+    }
 }
 
 /* Ctrl-C ends it everywhere, which takes a moment; once more ends us, and the nodes clean up. */
