@@ -40,9 +40,11 @@ struct traced_node {
     struct session *session; /* NULL: it takes no part */
     struct trace_print *print;
     int64_t last_round_ns;
-    uint64_t came; /* events: beginnings, not results */
+    uint64_t came;    /* events: beginnings, not results */
+    bool lost;        /* what is under its name from now on has another clock */
+    int64_t *written; /* with --first: ids of those that are written, in order */
+    size_t n_written;
     bool failed;   /* it could not be set there */
-    bool lost;     /* what is under its name from now on has another clock */
 };
 
 struct fleet_tracing {
@@ -90,17 +92,40 @@ static bool is_result(const struct trace_line *line)
     return line->kind == LINE_RETURN || line->kind == LINE_EXCEPTION;
 }
 
+/* Ids come nearly in order, but not always in that of time. */
+static void note_written(struct traced_node *node, int64_t id)
+{
+    size_t i = node->n_written;
+    node->written = alloc_grow(node->written, node->n_written++, sizeof *node->written);
+    for (; i > 0 && node->written[i - 1] > id; i--)
+        node->written[i] = node->written[i - 1];
+    node->written[i] = id;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool is_written(const struct traced_node *node, int64_t id)
+{
+    return node->n_written > 0 &&
+           bsearch(&id, node->written, node->n_written, sizeof id, compare_ids) != NULL;
+}
+
 /* With --first so many events are written, and their results. */
-static bool is_wanted(struct fleet_tracing *t, const struct merge_line *line, uint64_t *last_id)
+static bool is_wanted(struct fleet_tracing *t, const struct merge_line *line)
 {
     const uint64_t most = (uint64_t)t->options->first;
+    struct traced_node *node = &t->nodes[line->node];
     if (most == 0)
         return true;
     if (is_result(&line->line))
-        return line->line.id <= (int64_t)last_id[line->node];
+        return is_written(node, line->line.id);
     if (!begins_event(&line->line) || t->written >= most)
         return !begins_event(&line->line);
-    last_id[line->node] = (uint64_t)line->line.id;
+    note_written(node, line->line.id);
     t->written++;
     return true;
 }
@@ -126,13 +151,11 @@ static void write_line(struct fleet_tracing *t, const struct merge_line *line)
 /* All that happened by then. */
 static void write_due(struct fleet_tracing *t, int64_t by_ns)
 {
-    uint64_t *last_id = alloc_zero(t->n + 1, sizeof *last_id);
     for (struct merge_line *line; (line = merge_take(t->merge, by_ns));) {
-        if (is_wanted(t, line, last_id))
+        if (is_wanted(t, line))
             write_line(t, line);
         merge_line_free(line);
     }
-    free(last_id);
 }
 
 /* The texts of a line are those of the log: a copy keeps them until its turn comes. */
@@ -538,8 +561,10 @@ static void begin_fleet(struct fleet_tracing *t, const struct discover_list *vms
 
 static void close_fleet_trace(struct fleet_tracing *t)
 {
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
         drop_node(&t->nodes[i]);
+        free(t->nodes[i].written);
+    }
     merge_free(t->merge);
     fleet_close(t->fleet);
     runtime_close(&t->rt);
