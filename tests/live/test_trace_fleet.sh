@@ -93,7 +93,9 @@ all_or_none() {
     trace "$names,nobody$$@127.0.0.1" 'fleet_load:ping/1' --time 1s --partial && told 'nobody.* is left out' || return 1
     ! traces "$names" 'fleet_load:nothing/7' --time 1s && told 'nothing' && [ ! -s "$work/out" ] || return 1
     traces "$names" 'fleet_load:ping/1' --events 1
-    ends_with 2 $? && told 'events for' && all_clean
+    ends_with 2 $? && told 'events for' || return 1
+    traces "$last,${last%@*}@localhost" 'fleet_load:ping/1'
+    ends_with 2 $? && told 'the same node' && all_clean
 }
 
 # The VM of one ends; the others go on, and give all of theirs.

@@ -268,6 +268,26 @@ static void tell_left_out(const struct fleet_tracing *t, size_t node, const stru
     tell_line("%s is left out: %s", fleet_name(t->fleet, node), why->text);
 }
 
+/* By two names: each event would come twice, or one session refuse the other. */
+static bool is_one_node(const struct fleet_tracing *t, size_t a, size_t b)
+{
+    return is_ready(t, a) && is_ready(t, b) &&
+           strcmp(live_peer_node(fleet_live(t->fleet, a)),
+                  live_peer_node(fleet_live(t->fleet, b))) == 0;
+}
+
+static void refuse_twins(struct fleet_tracing *t)
+{
+    struct error err = {0};
+    for (size_t i = 0; i < t->n; i++)
+        for (size_t k = 0; k < i && !t->rt.ended; k++)
+            if (is_one_node(t, i, k)) {
+                (void)error_set(&err, ERR_USAGE, "%s and %s are the same node",
+                                fleet_name(t->fleet, k), fleet_name(t->fleet, i));
+                runtime_end(&t->rt, EXIT_USAGE, &err);
+            }
+}
+
 static void open_sessions(struct fleet_tracing *t, size_t ready)
 {
     struct error err = {0};
@@ -306,6 +326,8 @@ static void look_for_connections(struct fleet_tracing *t)
         else
             tell_left_out(t, i, why);
     }
+    if (!t->rt.ended)
+        refuse_twins(t);
     if (!t->rt.ended)
         open_sessions(t, ready);
 }
