@@ -47,20 +47,26 @@ static void about_node(const struct rows *rows, struct view_page *page, struct v
 }
 
 struct fleet_sums {
-    int64_t nodes, up, run_queue;
-    double memory, least, most; /* of those that answer */
+    int64_t nodes, up;
+    double run_queue, memory, least, most; /* of those that answer; NaN: none does */
 };
+
+static double add_known(double sum, double more)
+{
+    return isnan(sum) || isnan(more) ? fmax(sum, more) : sum + more;
+}
 
 static struct fleet_sums add_nodes(const struct table_detail *table)
 {
     const struct fleet_row *rows = table->rows;
-    struct fleet_sums sums = {.least = NAN, .most = NAN};
+    struct fleet_sums sums = {.run_queue = NAN, .memory = NAN, .least = NAN, .most = NAN};
     for (size_t i = 0; i < table->n_rows; i++) {
         const double memory = rows[i].memory_bytes < 0 ? NAN : (double)rows[i].memory_bytes;
         sums.nodes++;
         sums.up += rows[i].up > 0;
-        sums.run_queue += rows[i].run_queue > 0 ? rows[i].run_queue : 0;
-        sums.memory += isnan(memory) ? 0 : memory;
+        sums.run_queue =
+            add_known(sums.run_queue, rows[i].run_queue < 0 ? NAN : (double)rows[i].run_queue);
+        sums.memory = add_known(sums.memory, memory);
         sums.least = fmin(sums.least, memory);
         sums.most = fmax(sums.most, memory);
     }
@@ -70,7 +76,7 @@ static struct fleet_sums add_nodes(const struct table_detail *table)
 static void fleet_page(void *state, const struct model *m, struct view_page *page)
 {
     const struct table_detail *table = rows_of_table(state, page, m, QUESTION_FLEET, about_node);
-    char all[32], least[32], most[32];
+    char all[32], least[32], most[32], queues[32];
     if (!table) {
         snprintf(page->empty, sizeof page->empty,
                  "This is the screen of one node. Of several: beamtop NODE,NODE or beamtop @FILE, "
@@ -79,10 +85,10 @@ static void fleet_page(void *state, const struct model *m, struct view_page *pag
     }
     const struct fleet_sums sums = add_nodes(table);
     snprintf(page->summary, sizeof page->summary,
-             "%lld nodes, %lld up, memory %s (%s to %s), run queues %lld", (long long)sums.nodes,
+             "%lld nodes, %lld up, memory %s (%s to %s), run queues %s", (long long)sums.nodes,
              (long long)sums.up, text_bytes(all, sizeof all, sums.memory),
              text_bytes(least, sizeof least, sums.least), text_bytes(most, sizeof most, sums.most),
-             (long long)sums.run_queue);
+             text_count(queues, sizeof queues, sums.run_queue));
 }
 
 static const struct view_act fleet_acts[] = {
