@@ -119,6 +119,8 @@ int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error 
     };
     char filter[sizeof t->filter_text]; /* of a start, or of the node before */
     close_source(t);
+    if (t->paused) /* what stood still is gone: it would stay empty */
+        tui_pause(t, false);
     tui_announce(t, TUI_OPENS);
     t->copy_waits = false;
     screen_forget_process(t->screen);
