@@ -419,7 +419,9 @@ static void write_end(struct fleet_tracing *t, const struct traced_node *node)
     if (t->sink.options.format == SINK_TEXT) {
         char head[LIMIT_NODE_NAME_BYTES + 16];
         snprintf(head, sizeof head, "\n%% %s\n", t->sink.options.node);
-        (void)sink_output_put(&t->sink.output, head, strlen(head), &err);
+        if (t->sink.output.write_errno == 0 &&
+            sink_output_put(&t->sink.output, head, strlen(head), &err) != 0)
+            output_failed(t, &err);
     }
     if (t->sink.output.write_errno == 0 &&
         trace_sink_end(&t->sink, trace_session_log(node->session), &err) != 0)
