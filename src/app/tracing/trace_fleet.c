@@ -350,21 +350,33 @@ static int why_not(const struct traced_node *node, struct error *err)
     return err->code;
 }
 
+/* Calls that were not counted, and messages, are not taken for none. */
 static void tell_estimate(const struct fleet_tracing *t, size_t ready)
 {
     double calls_per_s = 0;
     uint64_t functions = 0;
-    char text[32];
+    size_t counted = 0;
+    bool messages = false;
+    char text[32], calls[80] = "", others[48] = "";
     for (size_t i = 0; i < t->n; i++) {
         if (!t->nodes[i].session)
             continue;
-        const struct trace_preflight *p =
-            &trace_log_state(trace_session_log(t->nodes[i].session))->preflight;
+        const struct trace_log *log = trace_session_log(t->nodes[i].session);
+        const struct trace_preflight *p = &trace_log_state(log)->preflight;
+        messages = messages || trace_log_has_messages(log);
         functions = p->functions > functions ? p->functions : functions;
         calls_per_s += p->calls_per_s > 0 ? p->calls_per_s : 0;
+        counted += p->count_ms > 0;
     }
-    tell_line("%zu nodes, up to %llu functions, about %s calls/s on all of them", ready,
-              (unsigned long long)functions, text_integer(text, sizeof text, (int64_t)calls_per_s));
+    if (counted > 0 && calls_per_s < 1)
+        snprintf(calls, sizeof calls, ", no call while they were counted");
+    else if (counted > 0)
+        snprintf(calls, sizeof calls, ", about %s calls/s on all of them",
+                 text_integer(text, sizeof text, (int64_t)calls_per_s));
+    if (counted > 0 && counted < ready)
+        snprintf(others, sizeof others, ", not counted on %zu", ready - counted);
+    tell_line("%zu nodes, up to %llu functions%s%s%s", ready, (unsigned long long)functions,
+              messages ? " and messages (not counted before)" : "", calls, others);
 }
 
 static void drop_node(struct traced_node *node)
