@@ -28,6 +28,7 @@
 
 #define TURN_MS 100u
 #define CONNECT_MS 15000u
+#define HELD_MORE 10000u /* lines of a node that are no events: of what was lost */
 #define SETTLE_NS                                                                                  \
     (INT64_C(1500) * 1000 * 1000) /* by then a line has come, and a round behind it                \
                                    */
@@ -45,6 +46,8 @@ struct traced_node {
     int64_t *written; /* with --first: ids of those that are written, in order */
     size_t n_written;
     bool failed;   /* it could not be set there */
+    uint64_t held; /* lines that wait for their turn */
+    bool floods;   /* it sends more than its caps allow */
 };
 
 struct fleet_tracing {
@@ -154,6 +157,7 @@ static void write_due(struct fleet_tracing *t, int64_t by_ns)
     for (struct merge_line *line; (line = merge_take(t->merge, by_ns));) {
         if (is_wanted(t, line))
             write_line(t, line);
+        t->nodes[line->node].held--;
         merge_line_free(line);
     }
 }
@@ -164,8 +168,13 @@ static int keep_line(void *arg, const struct trace_log *log, const struct trace_
 {
     struct traced_node *node = arg;
     struct fleet_tracing *t = node->run;
-    struct merge_line *line = alloc_zero(1, sizeof *line);
     (void)err;
+    if (node->held >= 2 * trace_log_state(log)->caps.value[CAP_EVENTS] + HELD_MORE) {
+        node->floods = true;
+        return 0;
+    }
+    node->held++;
+    struct merge_line *line = alloc_zero(1, sizeof *line);
     arena_init(&line->arena);
     trace_line_make(&line->line,
                     &(struct trace_layout){&line->arena, t->sink.options.syntax, VALUES_WHOLE}, log,
@@ -503,6 +512,17 @@ static void look_for_failures(struct fleet_tracing *t)
     }
 }
 
+/* Its VM does not keep to the caps, or what is there is none. */
+static void stop_flood(struct traced_node *node)
+{
+    struct fleet_tracing *t = node->run;
+    if (!node->floods || t->rt.err.code != ERR_NONE)
+        return;
+    (void)error_set(&t->rt.err, ERR_LIMIT, "%s sends more than the caps allow",
+                    fleet_name(t->fleet, node->index));
+    stop_sessions(t);
+}
+
 static void follow_sessions(struct fleet_tracing *t)
 {
     size_t running = 0;
@@ -512,6 +532,7 @@ static void follow_sessions(struct fleet_tracing *t)
         if (!node->session)
             continue;
         session_tick(node->session);
+        stop_flood(node);
         running += session_runs(node->session);
         (void)trace_print_due(node->print, trace_session_log(node->session), uv_now(&t->rt.loop),
                               false, &ignored);
