@@ -48,6 +48,7 @@ struct traced_node {
     bool failed;   /* it could not be set there */
     uint64_t held; /* lines that wait for their turn */
     bool floods;   /* it sends more than its caps allow */
+    bool told;     /* why its part has ended */
 };
 
 struct fleet_tracing {
@@ -512,6 +513,18 @@ static void look_for_failures(struct fleet_tracing *t)
     }
 }
 
+/* At once: the others may go on for long. */
+static void tell_trouble(struct traced_node *node)
+{
+    const struct fleet_tracing *t = node->run;
+    if (node->told || t->phase != FLEET_TRACES || session_runs(node->session))
+        return;
+    node->told = true;
+    const struct error trouble = session_trouble(node->session);
+    if (trouble.code != ERR_NONE)
+        tell_line("%s: %s", fleet_name(t->fleet, node->index), trouble.text);
+}
+
 /* Its VM does not keep to the caps, or what is there is none. */
 static void stop_flood(struct traced_node *node)
 {
@@ -533,6 +546,7 @@ static void follow_sessions(struct fleet_tracing *t)
             continue;
         session_tick(node->session);
         stop_flood(node);
+        tell_trouble(node);
         running += session_runs(node->session);
         (void)trace_print_due(node->print, trace_session_log(node->session), uv_now(&t->rt.loop),
                               false, &ignored);
