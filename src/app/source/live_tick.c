@@ -524,7 +524,8 @@ static void take_live_answer(struct live *l, const struct answer *answer)
         if (question == QUESTION_NODE)
             live_look_for_host(l);
         if (question == QUESTION_SYSTEM) {
-            live_clock_answered(l);
+            if (err.code == ERR_NONE)
+                live_clock_answered(l);
             live_look_for_work(l);
             space_out(l);
         }
