@@ -465,7 +465,7 @@ static int code_of_end(const struct fleet_tracing *t)
     return code == EXIT_DONE && t->signal == SIGTERM ? 128 + SIGTERM : code;
 }
 
-static void end_fleet_trace(struct fleet_tracing *t)
+static void write_all(struct fleet_tracing *t)
 {
     struct error ignored = {0};
     for (size_t i = 0; i < t->n; i++)
@@ -473,6 +473,11 @@ static void end_fleet_trace(struct fleet_tracing *t)
             (void)trace_print_due(t->nodes[i].print, trace_session_log(t->nodes[i].session),
                                   uv_now(&t->rt.loop), true, &ignored);
     write_due(t, INT64_MAX);
+}
+
+static void end_fleet_trace(struct fleet_tracing *t)
+{
+    write_all(t);
     if (t->options->first > 0 && t->came > t->written)
         tell_line("%llu more events came before all nodes had ended",
                   (unsigned long long)(t->came - t->written));
@@ -587,10 +592,13 @@ static void on_fleet_lost(void *arg, size_t index, const struct error *why)
     }
 }
 
-/* Ctrl-C ends it everywhere, which takes a moment; once more ends us, and the nodes clean up. */
+/* Ctrl-C ends it everywhere, which takes a moment; once more ends us, and the nodes clean up. What
+ * has come is written. */
 static void on_trace_signal(uv_signal_t *handle, int number)
 {
     struct fleet_tracing *t = handle->data;
+    if (t->phase == FLEET_TRACES && t->signal != 0 && !t->rt.ended)
+        write_all(t);
     if (t->phase != FLEET_TRACES || t->signal != 0)
         runtime_end(&t->rt, 128 + number, NULL);
     t->signal = number;
