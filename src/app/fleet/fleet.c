@@ -83,7 +83,7 @@ static void on_member_link(void *arg, bool up)
     if (up) {
         m->tries = 0;
     } else {
-        (void)error_set(&m->why, ERR_LOST, "the connection is lost");
+        (void)error_set(&m->why, ERR_LOST, "connection lost");
         tell_loss(m, &m->why);
     }
     note_change(m->fleet);
