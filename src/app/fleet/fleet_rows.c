@@ -125,7 +125,7 @@ static void build_row(struct builder *b, const struct member *m, struct slice mo
     build_int(b, 1);
     build_int(b, s && strcmp(state_word(m), "up") == 0);
     build_text(b, otp);
-    build_text(b, slice_of(otp.len > 0 && !slice_equal(otp, most) ? "otp" : ""));
+    build_text(b, slice_of(otp.len > 0 && most.len > 0 && !slice_equal(otp, most) ? "otp" : ""));
     build_counts(b, s);
     build_queue(b, m);
     build_way(b, m);
@@ -140,7 +140,7 @@ static int compare_texts(const void *a, const void *b)
     return slice_order(*(const struct slice *)a, *(const struct slice *)b);
 }
 
-/* That of most nodes; the caller's to copy: borrowed of a model. */
+/* That of most nodes, "" where two have as many; the caller's to copy: borrowed of a model. */
 static struct slice common_otp(const struct fleet *f)
 {
     struct slice *all = alloc_zero(f->n + 1, sizeof *all), common = {"", 0};
@@ -153,10 +153,9 @@ static struct slice common_otp(const struct fleet *f)
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from; to < n && slice_equal(all[from], all[to]);)
             to++;
-        if (to - from > most) {
-            most = to - from;
-            common = all[from];
-        }
+        if (to - from >= most)
+            common = to - from > most ? all[from] : (struct slice){"", 0};
+        most = to - from > most ? to - from : most;
     }
     free(all);
     return common;
