@@ -196,7 +196,7 @@ int command_trace(const struct cli_options *o, const struct app_env *env)
     struct error err = {0};
     int code = EXIT_DONE;
     const bool several = fleet_is_meant(o->target);
-    if (!several && replay_is_file(o->target))
+    if (o->target && replay_is_file(o->target)) /* its name may have a comma */
         return session_file_traces(o, env);
     if (!several && (o->first > 0 || o->partial))
         (void)error_set(&err, ERR_USAGE,
