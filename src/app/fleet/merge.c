@@ -148,11 +148,21 @@ static int compare_lines(const void *a, const void *b)
 /* Of a node whose clock was never compared: when it came. */
 static void place_line(const struct merge *m, struct merge_line *line)
 {
-    if (node_clock_here(&m->clocks[line->node], line->line.mono_ns, &line->here_ns,
-                        &line->bound_ns))
+    if (line->placed || node_clock_here(&m->clocks[line->node], line->line.mono_ns, &line->here_ns,
+                                        &line->bound_ns))
         return;
     line->here_ns = line->arrived_ns;
     line->bound_ns = UNKNOWN_BOUND;
+}
+
+void merge_settle(struct merge *m, int64_t arrived_ns)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        if (m->lines[i]->arrived_ns > arrived_ns)
+            continue;
+        place_line(m, m->lines[i]);
+        m->lines[i]->placed = true;
+    }
 }
 
 /* Whether its order to what was taken is unknown, or wrong. */

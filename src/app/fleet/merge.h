@@ -44,6 +44,7 @@ struct merge_line {
     int64_t arrived_ns; /* here */
     uint64_t number;    /* of its arrival */
     int64_t here_ns, bound_ns;
+    bool placed;    /* both are known, and stay */
     bool same_time; /* as a line of another node that was taken before */
     bool late;      /* it belongs before a line that was taken before */
 };
@@ -56,6 +57,8 @@ void merge_free(struct merge *m);
 /* Takes over the line and its arena. */
 void merge_add(struct merge *m, struct merge_line *line);
 size_t merge_len(const struct merge *m);
+/* Places what had come by then, as long as the rounds around it are kept: for lines that wait. */
+void merge_settle(struct merge *m, int64_t arrived_ns);
 /* The next in order of those that happened by then, here; NULL: none is left. The caller's to free,
  * by merge_line_free(). */
 struct merge_line *merge_take(struct merge *m, int64_t by_ns);

@@ -560,10 +560,13 @@ static void follow_sessions(struct fleet_tracing *t)
         return;
     look_for_failures(t);
     tell_first(t);
+    const int64_t by_ns = (int64_t)clock_mono_ns() - SETTLE_NS;
     if (running == 0)
         end_fleet_trace(t);
     else if (t->options->first == 0)
-        write_due(t, (int64_t)clock_mono_ns() - SETTLE_NS);
+        write_due(t, by_ns);
+    else
+        merge_settle(t->merge, by_ns);
 }
 
 static void on_fleet_turn(uv_timer_t *timer)

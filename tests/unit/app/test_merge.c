@@ -129,6 +129,26 @@ TEST(test_what_comes_too_late_is_marked)
     merge_free(m);
 }
 
+/* One that waits for ten minutes has the clock of its own time. */
+TEST(test_a_line_that_waits_stays_exact)
+{
+    struct node_clock known[1] = {0};
+    const struct clock c = {0, 20 * SECOND};
+    compare_clocks(&known[0], &c, 10 * SECOND);
+    struct merge *m = merge_new(known, 1);
+    add_line(m, 0, 3 * SECOND, 1, 4 * SECOND);
+    merge_settle(m, 5 * SECOND);
+    for (int64_t at = 10 * SECOND; at < 600 * SECOND; at += SECOND)
+        node_clock_add(&known[0], &(struct clock_round){.here_ns = at,
+                                                        .offset_ns = clock_at(&c, at) - at,
+                                                        .bound_ns = MS});
+    struct merge_line *line = merge_take(m, INT64_MAX);
+    assert_true(line->bound_ns < 10 * MS);
+    assert_true(llabs(line->here_ns - 3 * SECOND) <= line->bound_ns);
+    merge_line_free(line);
+    merge_free(m);
+}
+
 /* What a node says of its clock may be anything. */
 TEST(test_absurd_clocks)
 {
