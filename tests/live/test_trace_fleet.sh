@@ -28,8 +28,8 @@ begins() {
         >"$work/out" 2>"$work/err"
 }
 
-# The last line before it is set.
-is_traced() { grep -q 'nodes, up to' "$work/err" 2>/dev/null && sleep 1; }
+# What it says once it is set on all.
+is_traced() { grep -q 'nodes\{0,1\} \(is\|are\) traced' "$work/err" 2>/dev/null; }
 
 all_order() {
     for dir in $dirs; do order "$1" || return 1; done

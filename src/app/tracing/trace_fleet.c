@@ -68,6 +68,7 @@ struct fleet_tracing {
     int64_t wall_less_mono_us; /* of this host, at the start */
     int signal;
     bool stopped;
+    bool told_set;
 };
 
 static void stop_sessions(struct fleet_tracing *t)
@@ -518,6 +519,22 @@ static void look_for_failures(struct fleet_tracing *t)
     }
 }
 
+/* Who waits for this may begin: nothing that happens from now on is missed. */
+static void tell_set(struct fleet_tracing *t)
+{
+    size_t set = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        if (!t->nodes[i].session)
+            continue;
+        if (phase_of(&t->nodes[i]) < SESSION_RUNNING)
+            return;
+        set += phase_of(&t->nodes[i]) == SESSION_RUNNING;
+    }
+    if (!t->told_set && set > 0)
+        tell_line("%zu node%s traced", set, set == 1 ? " is" : "s are");
+    t->told_set = true;
+}
+
 /* At once: the others may go on for long. */
 static void tell_trouble(struct traced_node *node)
 {
@@ -559,6 +576,7 @@ static void follow_sessions(struct fleet_tracing *t)
     if (t->phase != FLEET_TRACES)
         return;
     look_for_failures(t);
+    tell_set(t);
     tell_first(t);
     const int64_t by_ns = (int64_t)clock_mono_ns() - SETTLE_NS;
     if (running == 0)
