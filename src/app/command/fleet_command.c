@@ -106,6 +106,7 @@ int command_fleet(const struct cli_options *o, const struct app_env *env)
     struct error ignored = {0}, err = {0};
     if (printing_arrange(&options, o, sink_kind_find("fleet"), &err) != 0)
         return tell_error(&err);
+    fleet_prepare();
     run.model = model_new();
     (void)nodes_find(&vms, o, env, NODES_EPMD_MS, &ignored);
     run.sink = sink_open_file(stdout, &options);

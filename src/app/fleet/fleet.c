@@ -14,6 +14,7 @@
 #define TURN_MS 50u
 #define RETRY_FIRST_MS 10000u
 #define RETRY_LAST_MS 60000u
+#define WORKERS "32" /* threads in which hands are shaken: a node that hangs holds one */
 
 static void note_change(struct fleet *f)
 {
@@ -206,6 +207,12 @@ static int add_member(void *arg, const char *name, struct error *err)
     f->members = alloc_grow(f->members, f->n, sizeof(struct member *));
     f->members[f->n++] = m;
     return 0;
+}
+
+void fleet_prepare(void)
+{
+    (void)setenv("UV_THREADPOOL_SIZE", WORKERS,
+                 0); /* libuv has 4, and reads it at its first work */
 }
 
 int fleet_open(struct fleet **out, const char *target, const struct fleet_setup *setup,

@@ -46,6 +46,9 @@ bool fleet_is_meant(const char *target);
  * it. */
 int fleet_read_names(const char *target, int (*add)(void *arg, const char *name, struct error *err),
                      void *arg, struct error *err);
+/* Before libuv's threads are used, as by nodes_find(): with few, nodes that hang hold all of them.
+ */
+void fleet_prepare(void);
 /* ERR_USAGE: what is wrong with the names, or with a line of the file; ERR_LIMIT: too many. */
 int fleet_open(struct fleet **out, const char *target, const struct fleet_setup *setup,
                struct error *err);

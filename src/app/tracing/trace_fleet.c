@@ -679,6 +679,7 @@ int trace_fleet(const struct cli_options *o, const struct app_env *env,
     struct fleet_tracing t = {.options = o, .env = env, .request = request};
     struct discover_list vms = {0};
     struct error ignored = {0};
+    fleet_prepare();
     (void)nodes_find(&vms, o, env, NODES_EPMD_MS, &ignored);
     t.wall_less_mono_us = clock_wall_us() - (int64_t)(clock_mono_ns() / 1000);
     t.sink.output.writer = sink_writer_of(stdout);

@@ -240,6 +240,7 @@ int tui_fleet_open(struct tui *t, const char *target, struct error *err)
     struct tui_fleet *f = t->own[TUI_FLEET];
     struct error ignored = {0}; /* names with a host need no list */
     const struct options *o = &t->settings.options;
+    fleet_prepare();
     discover_clear(&t->vms);
     (void)nodes_find(&t->vms, t->cli, t->env, NODES_EPMD_MS, &ignored);
     const struct fleet_setup setup = {
