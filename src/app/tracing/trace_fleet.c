@@ -320,7 +320,9 @@ static void open_sessions(struct fleet_tracing *t, size_t ready)
 static void look_for_connections(struct fleet_tracing *t)
 {
     const struct error late = {.code = ERR_TIMEOUT, .text = "no answer yet"};
-    const bool is_late = uv_now(&t->rt.loop) - t->rt.started_ms > CONNECT_MS;
+    const double asked_ms = t->options->timeout_s * 1000;
+    const bool is_late = (double)(uv_now(&t->rt.loop) - t->rt.started_ms) >
+                         (asked_ms > CONNECT_MS ? asked_ms : CONNECT_MS);
     size_t ready = 0, failed = 0;
     for (size_t i = 0; i < t->n; i++) {
         ready += is_ready(t, i);
