@@ -28,7 +28,7 @@
 
 #define TURN_MS 100u
 #define CONNECT_MS 15000u
-#define HELD_MORE 10000u /* lines of a node that are no events: of what was lost */
+#define HELD_MORE 10000u /* lines of a node beside its events: what was lost */
 #define SETTLE_NS                                                                                  \
     (INT64_C(1500) * 1000 * 1000) /* by then a line has come, and a round behind it                \
                                    */
@@ -45,7 +45,6 @@ struct traced_node {
     bool lost;        /* what is under its name from now on has another clock */
     int64_t *written; /* with --first: ids of those that are written, in order */
     size_t n_written;
-    bool failed;   /* it could not be set there */
     uint64_t held; /* lines that wait for their turn */
     bool floods;   /* it sends more than its caps allow */
     bool told;     /* why its part has ended */
@@ -460,10 +459,10 @@ static int code_of_end(const struct fleet_tracing *t)
         if (!t->nodes[i].session)
             continue;
         const struct error trouble = session_trouble(t->nodes[i].session);
-        code = t->nodes[i].failed         ? exit_code_of_error(trouble.code)
-               : trouble.code == ERR_LOST ? EXIT_LOST
-               : trouble.code != ERR_NONE ? EXIT_FAILED
-                                          : EXIT_DONE;
+        code = trouble.code == ERR_LOST                   ? EXIT_LOST
+               : phase_of(&t->nodes[i]) == SESSION_FAILED ? exit_code_of_error(trouble.code)
+               : trouble.code != ERR_NONE                 ? EXIT_FAILED
+                                                          : EXIT_DONE;
     }
     return code == EXIT_DONE && t->signal == SIGTERM ? 128 + SIGTERM : code;
 }
@@ -507,20 +506,6 @@ static void note_rounds(struct fleet_tracing *t)
     }
 }
 
-/* Between the word that sets it and that: a scheduler was late, another tool was faster. */
-static void look_for_failures(struct fleet_tracing *t)
-{
-    for (size_t i = 0; i < t->n; i++) {
-        struct traced_node *node = &t->nodes[i];
-        if (!node->session || node->failed || phase_of(node) != SESSION_FAILED)
-            continue;
-        node->failed = true;
-        tell_line("%s: %s", fleet_name(t->fleet, i), session_status(node->session)->error.text);
-        if (!t->options->partial)
-            stop_sessions(t);
-    }
-}
-
 /* Who waits for this may begin: nothing that happens from now on is missed. */
 static void tell_set(struct fleet_tracing *t)
 {
@@ -537,16 +522,19 @@ static void tell_set(struct fleet_tracing *t)
     t->told_set = true;
 }
 
-/* At once: the others may go on for long. */
+/* At once: the others may go on for long. Where it could not be set, since a scheduler was late or
+ * another tool was faster, they end, too. */
 static void tell_trouble(struct traced_node *node)
 {
-    const struct fleet_tracing *t = node->run;
+    struct fleet_tracing *t = node->run;
     if (node->told || t->phase != FLEET_TRACES || session_runs(node->session))
         return;
     node->told = true;
     const struct error trouble = session_trouble(node->session);
     if (trouble.code != ERR_NONE)
         tell_line("%s: %s", fleet_name(t->fleet, node->index), trouble.text);
+    if (phase_of(node) == SESSION_FAILED && !t->options->partial)
+        stop_sessions(t);
 }
 
 /* Its VM does not keep to the caps, or what is there is none. */
@@ -577,7 +565,6 @@ static void follow_sessions(struct fleet_tracing *t)
     }
     if (t->phase != FLEET_TRACES)
         return;
-    look_for_failures(t);
     tell_set(t);
     tell_first(t);
     const int64_t by_ns = (int64_t)clock_mono_ns() - SETTLE_NS;

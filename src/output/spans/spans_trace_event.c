@@ -192,7 +192,7 @@ void spans_trace_event_put(struct spans_form *f)
 {
     struct spans_tracks t;
     spans_tracks_make(&t, f);
-    /* Without a span it has no times of its own. */
+    /* Without a span there are no times in it. */
     int64_t wall = spans_wall(f, t.n_tracks > 0 ? t.from_ns : f->run->mono_ns);
     buf_puts(&f->out->buf, "{\"displayTimeUnit\":\"ms\",\"otherData\":");
     json_put_value(
