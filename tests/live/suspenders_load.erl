@@ -37,7 +37,8 @@ suspend(Name, Held, Then) ->
 loop(Dir, Baseline, Held) ->
     Twice = fun() -> true = erlang:suspend_process(Held), spin(0) end,
     Orders = [{"two", fun() -> suspend(busy_process, Held, Twice) end},
-              {"free", fun() -> [exit(whereis(N), kill) || N <- [holding_process, busy_process]] end},
+              {"free", fun() -> [exit(P, kill) || N <- [holding_process, busy_process],
+                                                  P <- [whereis(N)], is_pid(P)] end},
               {"many", fun() -> [spawn(fun wait/0) || _ <- lists:seq(1, 25000)],
                                 suspend(late_process, Held, fun wait/0) end},
               {"audit", fun() -> audit:write(Dir, Baseline) end}],

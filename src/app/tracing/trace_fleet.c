@@ -29,9 +29,8 @@
 #define TURN_MS 100u
 #define CONNECT_MS 15000u
 #define HELD_MORE 10000u /* lines of a node beside its events: what was lost */
-#define SETTLE_NS                                                                                  \
-    (INT64_C(1500) * 1000 * 1000) /* by then a line has come, and a round behind it                \
-                                   */
+/* By then a line has come, and a round behind it. */
+#define SETTLE_NS (INT64_C(1500) * 1000 * 1000)
 
 enum fleet_phase { FLEET_CONNECTS, FLEET_PREPARES, FLEET_TRACES };
 
