@@ -392,6 +392,7 @@ int batch_run_each(const struct batch_job *job)
     static const int signals[] = {SIGINT, SIGTERM};
     struct batch_group g = {.job = job};
     struct error err = {0}, ignored = {0};
+    fleet_prepare();
     runtime_init(&g.rt);
     runtime_catch(&g.rt, signals, ARRAY_LEN(signals), on_group_interrupt, &g);
     (void)nodes_find(&g.vms, job->options, job->env, NODES_EPMD_MS, &ignored);

@@ -386,7 +386,8 @@ static void tell_estimate(const struct fleet_tracing *t, size_t ready)
                  text_integer(text, sizeof text, (int64_t)calls_per_s));
     if (counted > 0 && counted < ready)
         snprintf(others, sizeof others, ", not counted on %zu", ready - counted);
-    tell_line("%zu nodes, up to %llu functions%s%s%s", ready, (unsigned long long)functions,
+    tell_line("%zu node%s, up to %llu function%s%s%s%s", ready, ready == 1 ? "" : "s",
+              (unsigned long long)functions, functions == 1 ? "" : "s",
               messages ? " and messages (not counted before)" : "", calls, others);
 }
 
