@@ -73,7 +73,7 @@ ends_with_all_its_processes_on_OTP() {
     pids="$(sed -n 's/BEAMTOP_DEMO_PID=//p' "$work/env") $(cat "$(demo_dir)/epmd.pid")"
     "$demo" stop || return 1
     for pid in $pids; do
-        has_ended "$pid" || return 1
+        wait_until 60 has_ended "$pid" || return 1
     done
     ! "$demo" status
 }
