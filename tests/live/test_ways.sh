@@ -13,13 +13,15 @@ items=pid,name,application,initial_call,label,supervisor,reductions,memory_bytes
 items=$items,memory_age_s,total_heap_bytes,heap_bytes,stack_bytes,message_queue_len,current_function
 items=$items,status,priority,minor_gcs,fullsweep_after,trap_exit,message_queue_data,dictionary_len
 
-# looks WAY COLUMNS WORDS…: the rows of the second tick. Each read of a process is a reduction of its.
+# looks WAY COLUMNS WORDS…: the rows of the second tick. Each read of a process is a reduction of its, and
+# one that answers by a signal runs just then.
 looks() {
     way=$1
     columns=$2
     shift 2
     patient asks_top --columns "$columns" "$@" || { cat "$work/err"; return 1; }
-    jq -cs '.[-1].rows | map(del(.links, .reductions))' "$work/out" >"$work/$way"
+    jq -cs '.[-1].rows | map(del(.links, .reductions) | .status |= sub("running|runnable"; "waiting"))' \
+        "$work/out" >"$work/$way"
 }
 asks_top() {
     "$beamtop" top "$node" --cookie-file "$work/cookie" --timeout 60 --format json -n 2 -i 0.5 --rows 1000 "$@" \
