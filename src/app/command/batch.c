@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
@@ -324,14 +323,8 @@ int batch_run(const struct batch_job *job)
 
 /* ---- several nodes */
 
-static int add_to_group(void *arg, const char *name, struct error *err)
+static void add_to_group(struct batch_group *g, const char *name)
 {
-    struct batch_group *g = arg;
-    for (size_t i = 0; i < g->n; i++)
-        if (strcmp(g->members[i]->name, name) == 0)
-            return 0;
-    if (g->n == FLEET_MOST)
-        return error_set(err, ERR_LIMIT, "more than %d nodes", FLEET_MOST);
     struct batch_member *m = alloc_zero(1, sizeof *m);
     snprintf(m->name, sizeof m->name, "%s", name);
     m->options = *g->job->options;
@@ -341,9 +334,7 @@ static int add_to_group(void *arg, const char *name, struct error *err)
     m->batch.job = &m->job;
     m->batch.group = g;
     m->batch.model = model_new();
-    g->members = alloc_grow(g->members, g->n, sizeof(struct batch_member *));
     g->members[g->n++] = m;
-    return 0;
 }
 
 /* The next ones, as others have their first tick, or have ended. */
@@ -391,22 +382,24 @@ int batch_run_each(const struct batch_job *job)
 {
     static const int signals[] = {SIGINT, SIGTERM};
     struct batch_group g = {.job = job};
+    struct fleet_names names;
     struct error err = {0}, ignored = {0};
     fleet_prepare();
     runtime_init(&g.rt);
     runtime_catch(&g.rt, signals, ARRAY_LEN(signals), on_group_interrupt, &g);
     (void)nodes_find(&g.vms, job->options, job->env, NODES_EPMD_MS, &ignored);
-    int rc = fleet_read_names(job->options->target, add_to_group, &g, &err);
-    if (rc == 0 && g.n == 0)
-        rc = error_set(&err, ERR_USAGE, "%.300s names no node", job->options->target);
-    if (rc != 0) {
+    if (fleet_names_take(&names, job->options->target, &err) != 0) {
         (void)runtime_ends(&g.rt, exit_code_of_error(err.code), &err);
     } else {
+        g.members = alloc_zero(names.n, sizeof(struct batch_member *));
+        for (size_t i = 0; i < names.n; i++)
+            add_to_group(&g, names.names[i]);
         begin_more(&g);
         if (!g.rt.ended)
             uv_run(&g.rt.loop, UV_RUN_DEFAULT);
     }
     close_group(&g);
+    fleet_names_clear(&names);
     if (g.rt.err.code != ERR_NONE)
         tell_error(&g.rt.err);
     return g.rt.exit_code;

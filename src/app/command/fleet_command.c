@@ -65,11 +65,6 @@ static void on_fleet_interrupt(uv_signal_t *handle, int number)
                 NULL);
 }
 
-static void ignore_change(void *arg)
-{
-    (void)arg;
-}
-
 static void run_fleet(struct fleet_run *run, const struct app_env *env,
                       const struct discover_list *vms)
 {
@@ -80,8 +75,7 @@ static void run_fleet(struct fleet_run *run, const struct app_env *env,
                                       .vms = vms,
                                       .loop = &run->rt.loop,
                                       .interval_s = o->interval_s,
-                                      .budget = o->budget,
-                                      .changed = ignore_change};
+                                      .budget = o->budget};
     struct error err = {0};
     runtime_init(&run->rt);
     runtime_timer(&run->rt, &run->timer, run);

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
@@ -51,20 +50,6 @@ static void on_member_tick(void *arg)
     struct member *m = arg;
     choose_want(m);
     note_change(m->fleet);
-}
-
-/* The row says that a node is late; a question that fails is asked again. */
-static void on_member_trouble(void *arg, enum question question, const struct error *err)
-{
-    (void)arg;
-    (void)question;
-    (void)err;
-}
-
-static void on_member_notice(void *arg, const char *text)
-{
-    (void)arg;
-    (void)text;
 }
 
 static void tell_loss(const struct member *m, const struct error *why)
@@ -130,8 +115,6 @@ static void open_member(struct member *m)
 {
     static const struct live_handlers handlers = {.on_change = on_member_change,
                                                   .on_tick = on_member_tick,
-                                                  .on_trouble = on_member_trouble,
-                                                  .on_notice = on_member_notice,
                                                   .on_link = on_member_link,
                                                   .on_end = on_member_end};
     const struct fleet_setup *setup = &m->fleet->setup;
@@ -177,36 +160,20 @@ static void on_fleet_turn(uv_timer_t *timer)
             opening += m->state == MEMBER_OPENING;
         }
     }
-    if (f->changed) {
-        f->changed = false;
+    if (f->changed && f->setup.changed)
         f->setup.changed(f->setup.arg);
-    }
+    f->changed = false;
 }
 
 /* ---- life */
 
-bool fleet_has(const struct fleet *f, const char *name)
+static void add_member(struct fleet *f, const char *name)
 {
-    for (size_t i = 0; f && i < f->n; i++)
-        if (strcmp(f->members[i]->name, name) == 0)
-            return true;
-    return false;
-}
-
-static int add_member(void *arg, const char *name, struct error *err)
-{
-    struct fleet *f = arg;
-    if (fleet_has(f, name))
-        return 0;
-    if (f->n == FLEET_MOST)
-        return error_set(err, ERR_LIMIT, "more than %d nodes", FLEET_MOST);
     struct member *m = alloc_zero(1, sizeof *m);
     m->fleet = f;
     m->model = model_new();
     snprintf(m->name, sizeof m->name, "%s", name);
-    f->members = alloc_grow(f->members, f->n, sizeof(struct member *));
     f->members[f->n++] = m;
-    return 0;
 }
 
 void fleet_prepare(void)
@@ -218,21 +185,22 @@ void fleet_prepare(void)
 int fleet_open(struct fleet **out, const char *target, const struct fleet_setup *setup,
                struct error *err)
 {
-    struct fleet *f = alloc_zero(1, sizeof *f);
-    f->setup = *setup;
-    f->timer = alloc_zero(1, sizeof *f->timer);
-    uv_timer_init(setup->loop, f->timer);
-    f->timer->data = f;
-    int rc = fleet_read_names(target, add_member, f, err);
-    if (rc == 0 && f->n == 0)
-        rc = error_set(err, ERR_USAGE, "%.300s names no node", target);
-    if (rc != 0) {
-        fleet_close(f);
-        return rc;
+    struct fleet_names names;
+    const int rc = fleet_names_take(&names, target, err);
+    if (rc == 0) {
+        struct fleet *f = alloc_zero(1, sizeof *f);
+        f->setup = *setup;
+        f->members = alloc_zero(names.n, sizeof(struct member *));
+        for (size_t i = 0; i < names.n; i++)
+            add_member(f, names.names[i]);
+        f->timer = alloc_zero(1, sizeof *f->timer);
+        uv_timer_init(setup->loop, f->timer);
+        f->timer->data = f;
+        uv_timer_start(f->timer, on_fleet_turn, 0, TURN_MS);
+        *out = f;
     }
-    uv_timer_start(f->timer, on_fleet_turn, 0, TURN_MS);
-    *out = f;
-    return 0;
+    fleet_names_clear(&names);
+    return rc;
 }
 
 static void free_fleet_timer(uv_handle_t *timer)

@@ -18,6 +18,7 @@
 
 #include "app/cli/cli.h"
 #include "beamtop/base/error.h"
+#include "beamtop/base/limits.h"
 #include "beamtop/link/discover.h"
 #include "beamtop/model/model.h"
 
@@ -33,7 +34,7 @@ struct fleet_setup {
     uv_loop_t *loop;
     double interval_s;
     double budget; /* of each node: share of one scheduler */
-    /* Rows have changed. At most 20 times a second. */
+    /* Rows have changed. At most 20 times a second. May be NULL. */
     void (*changed)(void *arg);
     /* A connection is gone: its port is not used any more. May be NULL. */
     void (*lost)(void *arg, size_t node, const struct error *why);
@@ -42,14 +43,18 @@ struct fleet_setup {
 
 /* Several names with commas between, or a file of them behind an '@'. */
 bool fleet_is_meant(const char *target);
-/* Calls add for each of them, in order. ERR_USAGE says what is wrong, and where; errors of add end
- * it. */
-int fleet_read_names(const char *target, int (*add)(void *arg, const char *name, struct error *err),
-                     void *arg, struct error *err);
+struct fleet_names {
+    char (*names)[LIMIT_NODE_NAME_BYTES + 1]; /* each once, in their order */
+    size_t n;
+};
+/* ERR_USAGE: what is wrong with the names, or with a line of the file, or that there is none;
+ * ERR_LIMIT: too many. The caller clears out either way. */
+int fleet_names_take(struct fleet_names *out, const char *target, struct error *err);
+void fleet_names_clear(struct fleet_names *names);
 /* Before libuv's threads are used, as by nodes_find(): with few, nodes that hang hold all of them.
  */
 void fleet_prepare(void);
-/* ERR_USAGE: what is wrong with the names, or with a line of the file; ERR_LIMIT: too many. */
+/* Errors are those of fleet_names_take(). */
 int fleet_open(struct fleet **out, const char *target, const struct fleet_setup *setup,
                struct error *err);
 void fleet_close(struct fleet *f); /* says goodbye to all; NULL is fine */
@@ -66,7 +71,5 @@ const char *fleet_name(const struct fleet *f, size_t node);
 struct live *fleet_live(const struct fleet *f, size_t node); /* NULL: it is not up */
 /* Why it is not up; NULL: it is, or nothing has failed yet. */
 const struct error *fleet_why(const struct fleet *f, size_t node);
-/* The name as it was given is one of them. */
-bool fleet_has(const struct fleet *f, const char *name);
 
 #endif

@@ -40,6 +40,11 @@ struct fleet {
     bool changed;
 };
 
+/* fleet_names.c: calls add for each name, in order. ERR_USAGE says what is wrong, and where; errors
+ * of add end it. */
+int fleet_read_names(const char *target, int (*add)(void *arg, const char *name, struct error *err),
+                     void *arg, struct error *err);
+
 /* fleet_rows.c: the answer of `fleet`, with its version byte. The caller frees it. */
 struct builder *fleet_build(const struct fleet *f);
 

@@ -2,8 +2,10 @@
 /* Which nodes: a list with commas, or a file with a name on each line. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "beamtop/base/alloc.h"
 #include "beamtop/link/name.h"
 #include "fleet_internal.h"
 
@@ -79,4 +81,29 @@ int fleet_read_names(const char *target, int (*add)(void *arg, const char *name,
 {
     return target[0] == '@' ? read_names_file(target + 1, add, arg, err)
                             : read_list(target, add, arg, err);
+}
+
+static int add_once(void *arg, const char *name, struct error *err)
+{
+    struct fleet_names *names = arg;
+    for (size_t i = 0; i < names->n; i++)
+        if (strcmp(names->names[i], name) == 0)
+            return 0;
+    if (names->n == FLEET_MOST)
+        return error_set(err, ERR_LIMIT, "more than %d nodes", FLEET_MOST);
+    names->names = alloc_grow(names->names, names->n, sizeof *names->names);
+    snprintf(names->names[names->n++], sizeof *names->names, "%s", name);
+    return 0;
+}
+
+int fleet_names_take(struct fleet_names *out, const char *target, struct error *err)
+{
+    *out = (struct fleet_names){0};
+    const int rc = fleet_read_names(target, add_once, out, err);
+    return rc == 0 && out->n == 0 ? error_set(err, ERR_USAGE, "%.300s names no node", target) : rc;
+}
+
+void fleet_names_clear(struct fleet_names *names)
+{
+    free(names->names);
 }

@@ -14,10 +14,8 @@
 struct merge {
     const struct node_clock *clocks;
     size_t nodes;
-    int64_t *until_ns; /* of each node: the latest that a line taken may have been … */
-    bool *taken;       /* … where one was */
-    int64_t last_ns;   /* of the line taken last */
-    bool any_taken;
+    int64_t *until_ns;         /* of each node: the latest that a line taken may have been */
+    int64_t last_ns;           /* of the line taken last; both INT64_MIN: none was */
     struct merge_line **lines; /* in order of their arrival */
     size_t n, room;
     struct merge_line **ready; /* in their order, from next_ready on */
@@ -94,7 +92,9 @@ struct merge *merge_new(const struct node_clock *clocks, size_t nodes)
     m->clocks = clocks;
     m->nodes = nodes;
     m->until_ns = alloc_zero(nodes + 1, sizeof *m->until_ns);
-    m->taken = alloc_zero(nodes + 1, sizeof *m->taken);
+    for (size_t i = 0; i < nodes; i++)
+        m->until_ns[i] = INT64_MIN;
+    m->last_ns = INT64_MIN;
     return m;
 }
 
@@ -116,7 +116,6 @@ void merge_free(struct merge *m)
     free(m->lines);
     free(m->ready);
     free(m->until_ns);
-    free(m->taken);
     free(m);
 }
 
@@ -168,15 +167,15 @@ void merge_settle(struct merge *m, int64_t arrived_ns)
 /* Whether its order to what was taken is unknown, or wrong. */
 static void compare_with_taken(struct merge *m, struct merge_line *line)
 {
-    line->late = m->any_taken && line->here_ns < m->last_ns;
-    for (size_t i = 0; i < m->nodes; i++)
-        line->same_time = line->same_time || (i != line->node && m->taken[i] &&
-                                              m->until_ns[i] >= line->here_ns - line->bound_ns);
     const int64_t until_ns = line->here_ns + line->bound_ns;
-    if (!m->taken[line->node] || m->until_ns[line->node] < until_ns)
+    line->late = line->here_ns < m->last_ns;
+    for (size_t i = 0; i < m->nodes; i++)
+        line->same_time = line->same_time ||
+                          (i != line->node && m->until_ns[i] >= line->here_ns - line->bound_ns);
+    if (m->until_ns[line->node] < until_ns)
         m->until_ns[line->node] = until_ns;
-    m->taken[line->node] = m->any_taken = true;
-    m->last_ns = line->late ? m->last_ns : line->here_ns;
+    if (!line->late)
+        m->last_ns = line->here_ns;
 }
 
 /* All that happened by then, in order. */

@@ -37,9 +37,10 @@ struct live_handlers {
                       const struct want_scan *asked);
     /* All questions of a tick are answered, cost and interval are set. */
     void (*on_tick)(void *arg);
-    /* An answer failed or was unreadable; the source goes on. */
+    /* An answer failed or was unreadable; the source goes on. May be NULL. */
     void (*on_trouble)(void *arg, enum question question, const struct error *err);
-    /* Connected, but something is worth telling: the node's name is not the one asked for. */
+    /* Connected, but something is worth telling: the node's name is not the one asked for. May be
+     * NULL. */
     void (*on_notice)(void *arg, const char *text);
     /* The node answers, or the connection is gone: what live_ask() asked of it stays without an
      * answer. May be NULL. */

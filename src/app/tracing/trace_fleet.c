@@ -615,11 +615,6 @@ static void on_trace_signal(uv_signal_t *handle, int number)
     stop_sessions(t);
 }
 
-static void ignore_rows(void *arg)
-{
-    (void)arg;
-}
-
 /* ---- its life */
 
 static void begin_fleet(struct fleet_tracing *t, const struct discover_list *vms)
@@ -630,7 +625,6 @@ static void begin_fleet(struct fleet_tracing *t, const struct discover_list *vms
                                       .loop = &t->rt.loop,
                                       .interval_s = t->options->interval_s,
                                       .budget = t->options->budget,
-                                      .changed = ignore_rows,
                                       .lost = on_fleet_lost,
                                       .arg = t};
     struct error err = {0};

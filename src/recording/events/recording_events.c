@@ -3,7 +3,6 @@
  * out. */
 #include <stdio.h>
 #include <string.h>
-#include <string.h>
 
 #include "beamtop/base/limits.h"
 #include "recording/recording_internal.h"
