@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* System events in a report: which kinds, how many, the processes with the most. */
-#include <string.h>
+#include <stdlib.h>
 
 #include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
@@ -29,18 +29,17 @@ static struct system_event_groups *new_groups(struct arena *arena)
 int events_take(struct summary_events *s, struct recording *r, struct arena *arena, int64_t from,
                 int64_t to, struct error *err)
 {
-    const int64_t *listed;
+    int64_t *ids;
     if (!recording_info(r)->has_events)
         return 0;
     s->kinds = new_groups(arena);
     s->processes = new_groups(arena);
-    s->runs = recording_event_runs(r, from, to, &listed);
-    int64_t *ids = arena_alloc(arena, (s->runs + 1) * sizeof *ids);
-    memcpy(ids, listed, s->runs * sizeof *ids);
+    s->runs = recording_event_runs(r, from, to, &ids);
     for (size_t i = 0; i < s->runs && err->code == ERR_NONE; i++) {
         s->thinned = recording_events_thinned(r, ids[i]) || s->thinned;
         (void)recording_system_events(r, ids[i], from, to, add_event, s, err);
     }
+    free(ids);
     system_event_groups_sort(s->kinds);
     system_event_groups_sort(s->processes);
     return (int)err->code;

@@ -74,10 +74,12 @@ static int read_event(void *arg, const struct system_event *e, struct error *err
 static void read_events(struct recording *r, int64_t from, int64_t to)
 {
     struct events_run *run = calloc(1, sizeof *run);
-    const int64_t *ids, last = recording_events_id(r, to);
+    const int64_t last = recording_events_id(r, to);
+    int64_t *ids;
     struct error err = {0};
     size_t n = 0;
     FUZZ_REQUIRE(recording_event_runs(r, from, to, &ids) <= LIMIT_RECORDED_EVENT_RUNS);
+    free(ids);
     (void)recording_system_events(r, last, from, to, read_event, &n, &err);
     if (recording_events_of(r, last, to, run))
         recording_events_kept(r, last, to, run);

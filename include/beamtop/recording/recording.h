@@ -301,8 +301,8 @@ int recording_spans_of(struct recording *r, int64_t id, struct spans_run **out, 
 
 /* ---- system events */
 
-/* Runs for them that have a tick of from..to, in their order; until the next question. */
-size_t recording_event_runs(struct recording *r, int64_t from, int64_t to, const int64_t **ids);
+/* Runs for them that have a tick of from..to, in their order. The caller frees *ids. */
+size_t recording_event_runs(struct recording *r, int64_t from, int64_t to, int64_t **ids);
 int64_t recording_events_id(struct recording *r, int64_t tick); /* the last one until it; 0: none */
 /* A run as it was at a tick, without events: of one that had not ended, with counts of the rows
  * until then. False: there is none. */

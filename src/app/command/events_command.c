@@ -137,15 +137,13 @@ static int open_watch(void *arg, struct batch *run, const struct session_port *p
 static int print_runs(struct watching *t, struct recording *r, struct error *err)
 {
     struct events_run *run = alloc_zero(1, sizeof *run);
-    const int64_t *listed;
+    int64_t *ids;
     recording_begin(r);
-    const size_t n = recording_event_runs(r, 1, INT64_MAX, &listed);
-    int64_t *ids = alloc_zero(n + 1, sizeof *ids);
+    const size_t n = recording_event_runs(r, 1, INT64_MAX, &ids);
     int rc = n == 0 ? error_set(err, ERR_NOT_FOUND,
                                 "%s: no system events were recorded (record --system-events)",
                                 t->options->target)
                     : 0;
-    memcpy(ids, listed, n * sizeof *ids);
     for (size_t i = 0; rc == 0 && i < n; i++) {
         rc = recording_system_events(r, ids[i], 1, INT64_MAX, put_event, t, err);
         if (rc == 0 && recording_events_of(r, ids[i], INT64_MAX, run)) {

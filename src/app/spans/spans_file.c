@@ -56,15 +56,12 @@ static int keep_event(void *arg, const struct system_event *e, struct error *err
 /* A capture is in the tick at which it had ended. */
 static void find_beside(struct recording *r, const struct spans_run *run, struct events_beside *out)
 {
-    const int64_t *listed;
+    int64_t *ids;
     const int64_t from = recording_tick_at(r, out->from_us), to = INT64_MAX;
     struct error ignored = {0}; /* the recording keeps it */
     if (run->wall_us <= 0)
         return;
-    const size_t n = recording_event_runs(r, from, to, &listed);
-    int64_t *ids = alloc_zero(n + 1, sizeof *ids);
-    for (size_t i = 0; i < n; i++)
-        ids[i] = listed[i];
+    const size_t n = recording_event_runs(r, from, to, &ids);
     out->list = alloc_zero(BESIDE_MOST, sizeof *out->list); /* most are never touched */
     for (size_t i = 0; i < n; i++)
         (void)recording_system_events(r, ids[i], from, to, keep_event, out, &ignored);

@@ -78,17 +78,6 @@ struct builder *growth_links_args(const char *node, const struct etf_pid *pids, 
                                             "{'_',[],[[]]}]"));
 }
 
-/* lists:duplicate(8, Term) */
-static struct args_call repeat_term(const struct builder *term)
-{
-    struct builder *b = builder_new();
-    build_list(b, 2);
-    build_int(b, GROWTH_TIMES);
-    build_term(b, term);
-    build_nil(b);
-    return (struct args_call){"lists", "duplicate", 2, NULL, b};
-}
-
 /* [fun erlang:apply/2, [Wait, Look, …], [Arguments of each …]]: when the others of the run queue
  * had their turn, and when a timer fires, as it does for many who spawn. */
 static struct builder *build_unit(const struct builder *look)
@@ -118,9 +107,10 @@ struct builder *growth_looks_args(const char *node, const struct etf_pid *pids, 
     struct builder *item = args_of_text(items), *zip = builder_new();
     struct builder *look = args_of_infos(node, pids, n, item), *unit = build_unit(look);
     build_export(zip, "lists", "zipwith", 3);
-    const struct args_call inner[] = {args_fun_call("erlang", "apply", 2), repeat_term(zip),
-                                      repeat_term(unit)};
-    struct builder *all[] = {item, zip, look, unit};
+    const struct args_call inner[] = {args_fun_call("erlang", "apply", 2),
+                                      args_repeated_call(GROWTH_TIMES, zip),
+                                      args_repeated_call(GROWTH_TIMES, unit)};
+    struct builder *all[] = {item, look};
     struct builder *b = args_of_calls("lists", "zipwith", 3, inner, ARRAY_LEN(inner));
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         builder_free(all[i]);

@@ -123,6 +123,17 @@ struct args_call args_composed_call(struct builder *composed)
     return (struct args_call){"lists", "foldl", 3, NULL, composed};
 }
 
+struct args_call args_repeated_call(size_t n, struct builder *term)
+{
+    struct builder *b = builder_new();
+    build_list(b, 2);
+    build_int(b, (int64_t)n);
+    build_term(b, term);
+    build_nil(b);
+    builder_free(term);
+    return (struct args_call){"lists", "duplicate", 2, NULL, b};
+}
+
 struct args_call args_constant_call(const char *text)
 {
     return (struct args_call){"erlang", "hd", 1, text, NULL};

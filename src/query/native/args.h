@@ -36,6 +36,8 @@ struct builder *args_of_calls(const char *module, const char *function, unsigned
                               const struct args_call *inner, size_t n);
 struct args_call args_plain_call(const char *module, const char *function); /* of no arguments */
 struct args_call args_composed_call(struct builder *composed); /* of args_of_calls(), freed */
+/* lists:duplicate(n, Term); term is freed. */
+struct args_call args_repeated_call(size_t n, struct builder *term);
 /* Hands a constant on; its text as "[[5]]". */
 struct args_call args_constant_call(const char *text);
 /* ets:match_spec_run/2 over a list; spec: with version byte, freed. */

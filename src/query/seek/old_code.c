@@ -120,22 +120,14 @@ static struct builder *build_choice(const char *module)
     return b;
 }
 
-static struct args_call repeat_check(size_t n)
-{
-    struct builder *b = builder_new();
-    build_list(b, 2);
-    build_int(b, (int64_t)n);
-    build_export(b, "erlang", "check_process_code", 3);
-    build_nil(b);
-    return call_text("lists", "duplicate", 2, b);
-}
-
 /* Each does it itself, when it is next scheduled; then which stacks were too large. */
 static void add_checks(struct old_code_read *r, struct run_calls *calls)
 {
     struct seek *s = &r->seek;
+    struct builder *check = builder_new();
+    build_export(check, "erlang", "check_process_code", 3);
     const struct args_call inner[] = {
-        args_fun_call("erlang", "apply", 2), repeat_check(s->n_out),
+        args_fun_call("erlang", "apply", 2), args_repeated_call(s->n_out, check),
         args_composed_call(args_of_filter(zip_stacks(s), build_choice(buf_cstr(&r->module))))};
     run_add(calls, "lists", "foldl", args_of_calls("lists", "zipwith", 3, inner, ARRAY_LEN(inner)));
     run_add(calls, "lists", "foldl",

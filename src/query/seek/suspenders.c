@@ -112,33 +112,15 @@ static void take_suspenders_list(void *own, const struct slice *values, size_t n
     seek_take_list(&r->seek, values, n);
 }
 
-/* lists:duplicate(n, Pid) */
-static struct args_call repeat_pid(const struct suspenders_read *r, size_t n)
-{
-    struct builder *b = builder_new();
-    build_list(b, 2);
-    build_int(b, (int64_t)n);
-    build_pid(b, r->node.name, &r->pid);
-    build_nil(b);
-    return (struct args_call){"lists", "duplicate", 2, NULL, b};
-}
-
-static struct args_call repeat_one(size_t n)
-{
-    struct builder *b = builder_new();
-    build_list(b, 2);
-    build_int(b, (int64_t)n);
-    build_int(b, 1);
-    build_nil(b);
-    return (struct args_call){"lists", "duplicate", 2, NULL, b};
-}
-
 /* lists:zipwith3(fun lists:keyfind/3, [Pid, …], [1, …], Lists): the lists stay on the node. */
 static void add_finds(const struct suspenders_read *r, struct run_calls *calls)
 {
     const struct seek *s = &r->seek;
+    struct builder *pid = builder_new();
+    build_pid(pid, r->node.name, &r->pid);
     const struct args_call inner[] = {
-        args_fun_call("lists", "keyfind", 3), repeat_pid(r, s->n_out), repeat_one(s->n_out),
+        args_fun_call("lists", "keyfind", 3), args_repeated_call(s->n_out, pid),
+        args_repeated_call(s->n_out, args_of_text("1")),
         args_composed_call(args_of_matches(
             s->node, s->out, s->n_out, "suspending",
             args_of_text("[[{{suspending,'$1'},[{is_list,'$1'}],['$1']},{'_',[],[[]]}]]")))};

@@ -4,17 +4,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
 #include "recording/recording_internal.h"
 
-size_t recording_event_runs(struct recording *r, int64_t from, int64_t to, const int64_t **ids)
+size_t recording_event_runs(struct recording *r, int64_t from, int64_t to, int64_t **ids)
 {
     sqlite3_stmt *s =
         recording_ask(r,
                       "SELECT id FROM system_event_run r WHERE tick <= ? AND coalesce(end_tick,"
                       " (SELECT max(id) FROM tick)) >= ? ORDER BY id LIMIT ?",
                       NUMBERS(to, from, LIMIT_RECORDED_EVENT_RUNS));
-    int64_t *list = arena_alloc(&r->result, LIMIT_RECORDED_EVENT_RUNS * sizeof *list);
+    int64_t *list = alloc_zero(LIMIT_RECORDED_EVENT_RUNS, sizeof *list);
     size_t n = 0;
     while (n < LIMIT_RECORDED_EVENT_RUNS && recording_row(r, s))
         list[n++] = sqlite3_column_int64(s, 0);

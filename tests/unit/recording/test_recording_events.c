@@ -25,7 +25,7 @@ TEST(test_read_back_equal)
 {
     struct error err = {0};
     struct taken t = {0};
-    const int64_t *ids;
+    int64_t *ids;
     struct place p;
     place_make(&p);
     write_events(p.path);
@@ -33,6 +33,7 @@ TEST(test_read_back_equal)
     assert_true(recording_info(f)->has_events);
     assert_int_equal(recording_event_runs(f, 1, INT64_MAX, &ids), 1);
     assert_int_equal(ids[0], 1);
+    free(ids);
     assert_int_equal(recording_system_events(f, 1, 1, INT64_MAX, take_one, &t, &err), 0);
     assert_int_equal(t.n, 5);
     const struct system_event wanted[] = {made_process(EVENT_LARGE_HEAP, 1),
@@ -105,7 +106,7 @@ TEST(test_none)
 {
     struct error err = {0};
     struct taken t = {0};
-    const int64_t *ids;
+    int64_t *ids;
     struct place p;
     place_make(&p);
     write_events(p.path);
@@ -113,6 +114,7 @@ TEST(test_none)
     struct recording *f = reopen(p.path);
     assert_false(recording_info(f)->has_events);
     assert_int_equal(recording_event_runs(f, 1, 9, &ids), 0);
+    free(ids);
     assert_int_equal(recording_events_id(f, 9), 0);
     assert_int_equal(recording_system_events(f, 1, 1, 9, take_one, &t, &err), 0);
     recording_close(f);
