@@ -137,5 +137,5 @@ patient() {
 
 # A process that has ended but that nobody has waited for does not run. (One that is about to become
 # another program has no command line for a moment.)
-is_running() { grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2>/dev/null; }
+is_running() { grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status" 2>/dev/null; }
 has_ended() { ! is_running "$1"; }

@@ -112,9 +112,9 @@ int64_t query_processes(const struct query *q)
     return header_processes(q->header);
 }
 
-bool query_is_small(const struct query *q)
+bool query_is_large(const struct query *q)
 {
-    return query_processes(q) >= 0 && query_processes(q) <= SCAN_SMALL_MOST;
+    return query_processes(q) > SCAN_SMALL_MOST;
 }
 
 /* ---- deadlines */

@@ -75,8 +75,8 @@ uint32_t query_creation(const struct query *q);
  * off. */
 bool query_is_own(const struct query *q, const struct etf_pid *pid);
 bool query_pending(const struct query *q, enum question question);
-/* It has few processes, as the last header said: what recordings ask needs no keeper. */
-bool query_is_small(const struct query *q);
+/* It has many processes, as the last header said: what recordings ask needs the keeper. */
+bool query_is_large(const struct query *q);
 
 /* Says goodbye (the keeper ends) and frees. The connection stays the caller's. No
  * callbacks after. */

@@ -128,7 +128,7 @@ static void on_counted(void *arg, const struct answer *answer)
 {
     struct live *l = arg;
     (void)answer;
-    if (query_is_small(l->query) || !ask_before_ticks(l, QUESTION_WHO, NULL, on_helper))
+    if (!query_is_large(l->query) || !ask_before_ticks(l, QUESTION_WHO, NULL, on_helper))
         begin_ticks(l);
 }
 
