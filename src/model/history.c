@@ -8,10 +8,10 @@
 #include "beamtop/base/text.h"
 #include "beamtop/base/trend.h"
 
-void history_init(struct history *h)
+void history_init(struct history *h, size_t most)
 {
     for (int i = 0; i < HISTORY_LINES; i++)
-        ring_init(&h->lines[i], LIMIT_HISTORY);
+        ring_init(&h->lines[i], most);
 }
 
 void history_clear(struct history *h)

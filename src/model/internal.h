@@ -135,7 +135,7 @@ struct history {
     uint64_t second; /* of the newest value; 0: none yet */
     bool gap;        /* since then */
 };
-void history_init(struct history *h);
+void history_init(struct history *h, size_t most); /* samples of each line, at least 1 */
 void history_clear(struct history *h);
 void history_gap(struct history *h);
 /* alloc: NULL, or too old: its lines have a gap. */
@@ -148,10 +148,10 @@ void history_tell_limit(const struct history *h, struct table_detail *vm, struct
 /* ---- journal.c */
 
 struct journal {
-    struct journal_entry *entries; /* ring of LIMIT_JOURNAL */
-    size_t len, next;
+    struct journal_entry *entries; /* a ring */
+    size_t most, len, next;
 };
-void journal_init(struct journal *j);
+void journal_init(struct journal *j, size_t most);
 void journal_clear(struct journal *j);
 struct journal_entry *journal_add(struct journal *j); /* zeroed; the oldest goes when it is full */
 const struct journal_entry *journal_at(const struct journal *j, size_t age);

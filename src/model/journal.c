@@ -6,10 +6,10 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
 
-void journal_init(struct journal *j)
+void journal_init(struct journal *j, size_t most)
 {
-    *j = (struct journal){0};
-    j->entries = alloc_zero(LIMIT_JOURNAL, sizeof j->entries[0]);
+    *j = (struct journal){.most = most};
+    j->entries = alloc_zero(most, sizeof j->entries[0]);
 }
 
 void journal_clear(struct journal *j)
@@ -21,8 +21,8 @@ void journal_clear(struct journal *j)
 struct journal_entry *journal_add(struct journal *j)
 {
     struct journal_entry *e = &j->entries[j->next];
-    j->next = (j->next + 1) % LIMIT_JOURNAL;
-    if (j->len < LIMIT_JOURNAL)
+    j->next = (j->next + 1) % j->most;
+    if (j->len < j->most)
         j->len++;
     *e = (struct journal_entry){0};
     return e;
@@ -32,5 +32,5 @@ const struct journal_entry *journal_at(const struct journal *j, size_t age)
 {
     if (age >= j->len)
         return NULL;
-    return &j->entries[(j->next + LIMIT_JOURNAL - 1 - age) % LIMIT_JOURNAL];
+    return &j->entries[(j->next + j->most - 1 - age) % j->most];
 }

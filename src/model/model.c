@@ -247,6 +247,11 @@ const void *model_answer(const struct model *m, enum question question)
 
 struct model *model_new(void)
 {
+    return model_new_sized(LIMIT_HISTORY, LIMIT_JOURNAL);
+}
+
+struct model *model_new_sized(size_t history, size_t journal)
+{
     struct model *m = alloc_zero(1, sizeof *m);
     for (int q = 0; q < QUESTIONS; q++)
         for (int i = 0; i < 2 && answers[q].bytes > 0; i++) {
@@ -256,11 +261,11 @@ struct model *model_new(void)
     m->filter = filter_new();
     m->seen = seen_new(LIMIT_SEEN_PIDS);
     m->seen_process = seen_new(1);
-    history_init(&m->history);
-    ring_init(&m->process_memory, LIMIT_HISTORY);
-    ring_init(&m->process_messages, LIMIT_HISTORY);
-    ring_init(&m->process_reductions, LIMIT_HISTORY);
-    journal_init(&m->journal);
+    history_init(&m->history, history);
+    ring_init(&m->process_memory, history);
+    ring_init(&m->process_messages, history);
+    ring_init(&m->process_reductions, history);
+    journal_init(&m->journal, journal);
     m->link = LINK_CONNECTING;
     m->cost = (struct tick_cost){.target_us = NAN, .bytes = NAN, .share = NAN};
     m->interval =
@@ -315,9 +320,10 @@ void model_forget(struct model *m)
         m->slots[q].known = false;
     follow_process(m, &(struct etf_pid){0});
     m->is_silent = false;
+    const size_t samples = m->history.lines[0].cap;
     history_clear(&m->history);
     m->history = (struct history){0};
-    history_init(&m->history);
+    history_init(&m->history, samples);
     m->cost = (struct tick_cost){.target_us = NAN, .bytes = NAN, .share = NAN};
 }
 

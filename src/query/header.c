@@ -498,12 +498,17 @@ void header_take_shared(struct header *h, struct cursor *c)
 
 /* ---- life */
 
-struct header *header_new(struct query *q, const struct price *price, struct native *native,
-                          struct conn *conn, uv_loop_t *loop)
+struct header *header_new(const struct way_setup *setup)
 {
     struct header *h = alloc_zero(1, sizeof *h);
     *h = (struct header){
-        .query = q, .price = price, .native = native, .conn = conn, .loop = loop, .processes = -1};
+        .query = setup->query,
+        .price = setup->price,
+        .native = setup->native,
+        .conn = setup->conn,
+        .loop = setup->loop,
+        .processes = -1,
+    };
     header_call_counts(&h->counts, NULL, 0);
     header_call_waits(&h->waits, false);
     header_call_waits(&h->waits_and_memory, true);

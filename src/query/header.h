@@ -17,8 +17,7 @@
 struct cursor;
 struct header;
 
-struct header *header_new(struct query *q, const struct price *price, struct native *native,
-                          struct conn *conn, uv_loop_t *loop);
+struct header *header_new(const struct way_setup *setup);
 struct native_way header_way(struct header *h); /* which owns it then */
 /* Of the last answer; -1: not known. */
 int64_t header_processes(const struct header *h);

@@ -7,6 +7,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "node_terms.h"
+#include "query/native/price.h"
 
 /* What a server has not said by then is known without it. */
 #define SERVER_MS 500
@@ -119,11 +120,15 @@ static void free_node(void *own)
     free(n);
 }
 
-struct native_way node_way(struct query *q, const struct price *price, struct native *native,
-                           uv_loop_t *loop)
+struct native_way node_way(const struct way_setup *setup)
 {
     struct node_ask *n = alloc_zero(1, sizeof *n);
-    *n = (struct node_ask){.query = q, .price = price, .native = native, .loop = loop};
+    *n = (struct node_ask){
+        .query = setup->query,
+        .price = setup->price,
+        .native = setup->native,
+        .loop = setup->loop,
+    };
     for (size_t i = 0; i < PARTS; i++) {
         n->parts[i].of = n;
         parts[i].init(&n->parts[i].call);

@@ -5,13 +5,8 @@
 #ifndef BEAMTOP_QUERY_NODE_H
 #define BEAMTOP_QUERY_NODE_H
 
-#include <uv.h>
-
 #include "query/native/internal.h"
-#include "query/native/native.h"
-#include "query/native/price.h"
 
-struct native_way node_way(struct query *q, const struct price *price, struct native *native,
-                           uv_loop_t *loop);
+struct native_way node_way(const struct way_setup *setup);
 
 #endif

@@ -12,20 +12,13 @@
 #include "beamtop/etf/cursor.h"
 #include "expr.h"
 #include "header.h"
-#include "query/apps/apps.h"
 #include "query/native/internal.h"
 #include "keeper.h"
 #include "listeners.h"
 #include "query/native/native.h"
-#include "node.h"
 #include "query/native/price.h"
-#include "query/leaders/leaders.h"
-#include "query/process/process.h"
-#include "query/growth/growth.h"
-#include "query/holders/holders.h"
 #include "query/scan/scan.h"
-#include "stepped_questions.h"
-#include "query/waits/waits.h"
+#include "ways.h"
 
 /* What the program waits beyond the target's own deadline before it gives an answer up. */
 #define GRACE_MS 1000
@@ -56,9 +49,9 @@ struct query {
     unsigned open_ms;     /* the deadline of the opening, and of a start of the keeper */
     struct native *native;
     struct header *header;
-    struct native_way ways[QUESTIONS]; /* ask NULL: only the keeper's */
-    struct builder *args[QUESTIONS];   /* of those that are asked natively, and may be passed on */
-    question_mask of_keeper;           /* those that it was asked */
+    struct ways *ways;
+    struct builder *args[QUESTIONS]; /* of those that are asked natively, and may be passed on */
+    question_mask of_keeper;         /* those that it was asked */
     struct keeper *keeper;
     struct error no_keeper; /* why it was not started */
     struct price price;
@@ -86,18 +79,13 @@ static const uint8_t *keep_arg(struct builder **arg, const struct builder *arg_t
     return builder_bytes(*arg, len);
 }
 
-static const struct native_way *find_way(const struct query *q, enum question question)
-{
-    return q->ways[question].ask ? &q->ways[question] : NULL;
-}
-
 /* Natively where that can be: then the keeper's process for it has nothing to keep. */
 static int ask_either(struct query *q, struct call *call, const struct builder *arg_term,
                       unsigned deadline_ms, struct error *err)
 {
     size_t len = 0;
     const enum question question = call->question;
-    const struct native_way *way = find_way(q, question);
+    const struct native_way *way = ways_find(q->ways, question);
     const uint8_t *arg = way ? keep_arg(&q->args[question], arg_term, &len) : NULL;
     if (!way || (way->takes && !way->takes(way->own, arg, len)))
         return ask_keeper(q, call, arg_term, deadline_ms, err);
@@ -162,7 +150,7 @@ static void finish_call(struct query *q, struct call *call, struct answer *answe
 static void end_late_call(struct query *q, struct call *call)
 {
     struct answer answer = {0};
-    const struct native_way *way = find_way(q, call->question);
+    const struct native_way *way = ways_find(q->ways, call->question);
     if (call->no_keeper)
         answer.err = q->no_keeper;
     else
@@ -207,11 +195,9 @@ void query_close(struct query *q)
         keeper_stop(q->keeper);
     uv_timer_stop(q->timer);
     uv_close((uv_handle_t *)q->timer, free_timer);
-    for (size_t i = 0; i < QUESTIONS; i++) {
-        if (q->ways[i].ask)
-            q->ways[i].free(q->ways[i].own);
+    ways_free(q->ways);
+    for (size_t i = 0; i < QUESTIONS; i++)
         builder_free(q->args[i]);
-    }
     keeper_free(q->keeper);
     native_free(q->native);
     free(q);
@@ -252,7 +238,7 @@ int query_ask(struct query *q, enum question question, const struct builder *arg
     if (!call)
         return error_set(err, ERR_LIMIT, "the node has not answered %d questions yet",
                          LIMIT_CALLS_IN_FLIGHT);
-    if (find_way(q, question) && query_pending(q, question))
+    if (ways_find(q->ways, question) && query_pending(q, question))
         return error_set(err, ERR_LIMIT, "the question before is not answered yet");
     *call = (struct call){
         .question = question,
@@ -563,26 +549,10 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
     q->next_id = EXPR_TAG + 1;
     q->native = native_new(conn);
     q->keeper = keeper_new(conn, loop, deadline_ms, on_keeper, q);
-    q->header = header_new(q, &q->price, q->native, conn, loop);
-    q->ways[QUESTION_SYSTEM] = header_way(q->header);
-    q->ways[QUESTION_NODE] = node_way(q, &q->price, q->native, loop);
-    q->ways[QUESTION_SCAN] = scan_way(q, &q->price, q->native, conn, loop);
-    q->ways[QUESTION_LEADERS] =
-        leaders_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
-    q->ways[QUESTION_PROCESS] = process_way(q, &q->price, q->native, conn, loop);
-    for (size_t i = 0; i < stepped_questions_count; i++)
-        q->ways[stepped_questions[i]->question] =
-            stepped_way(stepped_questions[i], q, &q->price, q->native, conn, loop);
-    q->ways[QUESTION_APPS] =
-        apps_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
-    q->ways[QUESTION_GROWTH] =
-        growth_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
-    q->ways[QUESTION_WAITS] =
-        waits_way(q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
-    static const enum question held[] = {QUESTION_HOLDERS, QUESTION_HELD};
-    for (size_t i = 0; i < ARRAY_LEN(held); i++)
-        q->ways[held[i]] =
-            holders_way(held[i], q, &q->price, q->native, q->ways[QUESTION_SCAN].own, conn, loop);
+    const struct way_setup setup = {
+        .query = q, .price = &q->price, .native = q->native, .conn = conn, .loop = loop};
+    q->header = header_new(&setup);
+    q->ways = ways_new(&setup, q->header);
     q->timer = alloc_zero(1, sizeof *q->timer);
     uv_timer_init(loop, q->timer);
     q->timer->data = q;

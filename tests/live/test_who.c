@@ -196,7 +196,12 @@ static void open_looked(struct looked *l, const struct node *n)
     assert_int_equal(conn_open(&l->conn, &l->probe.loop, &o, &handlers, l, &err), 0);
     await(l, &l->is_up);
     l->native = native_new(l->conn);
-    l->who = who_new(l->query, &l->price, l->native, NATIVE_WHO, l->conn, &l->probe.loop);
+    l->who = who_new(&(struct way_setup){.query = l->query,
+                                         .price = &l->price,
+                                         .native = l->native,
+                                         .conn = l->conn,
+                                         .loop = &l->probe.loop},
+                     NATIVE_WHO);
 }
 
 static void close_looked(struct looked *l)

@@ -171,7 +171,7 @@ static void add_member(struct fleet *f, const char *name)
 {
     struct member *m = alloc_zero(1, sizeof *m);
     m->fleet = f;
-    m->model = model_new();
+    m->model = model_new_sized(1, 1);
     snprintf(m->name, sizeof m->name, "%s", name);
     f->members[f->n++] = m;
 }

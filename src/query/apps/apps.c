@@ -134,19 +134,18 @@ static bool has_own(const void *arg, const struct etf_pid *pid)
     return own_has(a->own, pid);
 }
 
-struct native_way apps_way(struct query *q, const struct price *price, struct native *native,
-                           struct scan *scan, struct conn *conn, uv_loop_t *loop)
+struct native_way apps_way(const struct way_setup *setup)
 {
     struct apps *a = alloc_zero(1, sizeof *a);
-    a->query = q;
-    a->native = native;
-    a->scan = scan;
-    a->conn = conn;
-    a->loop = loop;
-    a->run = run_new(q, QUESTION_APPS, price, native, PLACE_RUN, loop);
-    a->own = own_new(q, price, native, PLACE_OWN, conn, loop);
-    a->read.node.name = conn_peer_node(conn);
-    a->read.paid_ms = scan_paid_ms(scan);
+    a->query = setup->query;
+    a->native = setup->native;
+    a->scan = setup->scan;
+    a->conn = setup->conn;
+    a->loop = setup->loop;
+    a->run = run_new(setup, PLACE_RUN);
+    a->own = own_new(setup, PLACE_OWN);
+    a->read.node.name = conn_peer_node(setup->conn);
+    a->read.paid_ms = scan_paid_ms(setup->scan);
     a->read.is_own = has_own;
     a->read.own = a;
     apps_init(&a->read);

@@ -3,18 +3,10 @@
 #ifndef BEAMTOP_QUERY_APPS_H
 #define BEAMTOP_QUERY_APPS_H
 
-#include <uv.h>
-
 #include "query/native/internal.h"
-#include "query/native/native.h"
-#include "query/native/price.h"
-
-struct conn;
-struct scan;
 
 /* What scans have seen of the processes is not asked again. Of a node of many it is for the keeper.
  */
-struct native_way apps_way(struct query *q, const struct price *price, struct native *native,
-                           struct scan *scan, struct conn *conn, uv_loop_t *loop);
+struct native_way apps_way(const struct way_setup *setup);
 
 #endif

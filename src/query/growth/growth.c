@@ -9,6 +9,8 @@
 #include "beamtop/base/attr.h"
 #include "growth_internal.h"
 #include "query/native/values.h"
+#include "beamtop/link/conn.h"
+#include "query/scan/scan.h"
 
 #define PROCESSES_MOST 1000
 
@@ -294,18 +296,17 @@ static void free_growth(void *own)
     free(g);
 }
 
-struct native_way growth_way(struct query *q, const struct price *price, struct native *native,
-                             struct scan *scan, struct conn *conn, uv_loop_t *loop)
+struct native_way growth_way(const struct way_setup *setup)
 {
     struct growth *g = alloc_zero(1, sizeof *g);
-    g->query = q;
-    g->native = native;
-    g->scan = scan;
-    g->conn = conn;
-    g->loop = loop;
+    g->query = setup->query;
+    g->native = setup->native;
+    g->scan = setup->scan;
+    g->conn = setup->conn;
+    g->loop = setup->loop;
     arena_init(&g->arena);
     growth_rows_init(&g->young, 1);
-    g->run = run_new(q, QUESTION_GROWTH, price, native, NATIVE_GROWTH, loop);
-    g->who = who_new(q, price, native, NATIVE_GROWTH_WHO, conn, loop);
+    g->run = run_new(setup, NATIVE_GROWTH);
+    g->who = who_new(setup, NATIVE_GROWTH_WHO);
     return (struct native_way){g, take_growth, ask_growth, cancel_growth, free_growth};
 }

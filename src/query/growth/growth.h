@@ -5,16 +5,9 @@
 #ifndef BEAMTOP_QUERY_GROWTH_H
 #define BEAMTOP_QUERY_GROWTH_H
 
-#include <uv.h>
-
-#include "beamtop/link/conn.h"
 #include "query/native/internal.h"
-#include "query/native/native.h"
-#include "query/native/price.h"
-#include "query/scan/scan.h"
 
 /* Where the keeper scans, or there are many tables, it is for the keeper. */
-struct native_way growth_way(struct query *q, const struct price *price, struct native *native,
-                             struct scan *scan, struct conn *conn, uv_loop_t *loop);
+struct native_way growth_way(const struct way_setup *setup);
 
 #endif

@@ -9,6 +9,7 @@
 #include "query/native/args.h"
 #include "query/native/values.h"
 #include "query/scan/scan_table.h"
+#include "query/scan/scan.h"
 
 #define ABOVE_MOST 1000 /* who have spawned, or are linked to, the youngest */
 #define ALIVE_LEAST 10  /* fewer are not sampled */

@@ -9,6 +9,7 @@
 #include "query/scan/own.h"
 #include "query/scan/scan_table.h"
 #include "query/who/who.h"
+#include "query/scan/scan.h"
 
 /* No slice begins in an answer that has cost that; of facts it is their part of the limit. */
 #define ANSWER_US 100000
@@ -250,22 +251,20 @@ static void free_holders(void *own)
     free(h);
 }
 
-struct native_way holders_way(enum question question, struct query *q, const struct price *price,
-                              struct native *native, struct scan *scan, struct conn *conn,
-                              uv_loop_t *loop)
+struct native_way holders_way(const struct way_setup *setup)
 {
     struct holders *h = alloc_zero(1, sizeof *h);
-    h->question = question;
-    h->query = q;
-    h->native = native;
-    h->place = NATIVE_QUESTION + 4 * (unsigned)question;
-    h->scan = scan;
-    h->loop = loop;
-    h->run = run_new(q, question, price, native, h->place, loop);
-    h->own = own_new(q, price, native, h->place, conn, loop);
-    h->who = who_new(q, price, native, h->place + 2, conn, loop);
-    h->read.node.name = conn_peer_node(conn);
-    h->read.paid_ms = scan_paid_ms(scan);
+    h->question = setup->question;
+    h->query = setup->query;
+    h->native = setup->native;
+    h->place = NATIVE_QUESTION + 4 * (unsigned)setup->question;
+    h->scan = setup->scan;
+    h->loop = setup->loop;
+    h->run = run_new(setup, h->place);
+    h->own = own_new(setup, h->place);
+    h->who = who_new(setup, h->place + 2);
+    h->read.node.name = conn_peer_node(setup->conn);
+    h->read.paid_ms = scan_paid_ms(setup->scan);
     holders_table_init(&h->read.table);
     return (struct native_way){h, NULL, ask_holders, cancel_holders, free_holders};
 }

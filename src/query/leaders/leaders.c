@@ -7,6 +7,8 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/etf/cursor.h"
+#include "beamtop/link/conn.h"
+#include "query/scan/scan.h"
 
 /* ---- ends */
 
@@ -151,16 +153,15 @@ static void free_leaders(void *own)
     free(a);
 }
 
-struct native_way leaders_way(struct query *q, const struct price *price, struct native *native,
-                              struct scan *scan, struct conn *conn, uv_loop_t *loop)
+struct native_way leaders_way(const struct way_setup *setup)
 {
     struct leaders_ask *a = alloc_zero(1, sizeof *a);
-    a->query = q;
-    a->scan = scan;
-    a->conn = conn;
-    a->loop = loop;
-    a->run = run_new(q, QUESTION_LEADERS, price, native, NATIVE_LEADERS, loop);
-    a->who = who_new(q, price, native, NATIVE_LEADERS_WHO, conn, loop);
+    a->query = setup->query;
+    a->scan = setup->scan;
+    a->conn = setup->conn;
+    a->loop = setup->loop;
+    a->run = run_new(setup, NATIVE_LEADERS);
+    a->who = who_new(setup, NATIVE_LEADERS_WHO);
     memcpy(a->steps, leaders_look_steps, leaders_look_count * sizeof *a->steps);
     memcpy(a->steps + leaders_look_count, leaders_kin_steps, leaders_kin_count * sizeof *a->steps);
     buf_init(&a->connections, 0);

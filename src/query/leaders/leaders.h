@@ -6,16 +6,9 @@
 #ifndef BEAMTOP_QUERY_LEADERS_H
 #define BEAMTOP_QUERY_LEADERS_H
 
-#include <uv.h>
-
-#include "beamtop/link/conn.h"
 #include "query/native/internal.h"
-#include "query/native/native.h"
-#include "query/native/price.h"
-#include "query/scan/scan.h"
 
 /* Where no scan has seen the processes it is for the keeper. */
-struct native_way leaders_way(struct query *q, const struct price *price, struct native *native,
-                              struct scan *scan, struct conn *conn, uv_loop_t *loop);
+struct native_way leaders_way(const struct way_setup *setup);
 
 #endif

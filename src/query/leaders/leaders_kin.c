@@ -7,6 +7,7 @@
 
 #include "beamtop/base/attr.h"
 #include "query/who/who_terms.h"
+#include "beamtop/link/conn.h"
 
 #define NEAR_BYTES (INT64_C(8) << 20)
 

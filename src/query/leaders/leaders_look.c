@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/link/conn.h"
+#include "query/scan/scan.h"
 
 #define LEAST_MESSAGES 10
 #define LEAST_IDLE_MESSAGES 5 /* before one that does nothing */

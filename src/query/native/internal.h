@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <uv.h>
 
 #include "beamtop/base/error.h"
 #include "beamtop/base/question.h"
@@ -13,6 +14,10 @@
 #include "beamtop/etf/term.h"
 
 struct query;
+struct conn;
+struct native;
+struct price;
+struct scan;
 
 /*
  * A question that is asked natively. query_reply() comes once for each ask(), from the loop, unless
@@ -27,6 +32,17 @@ struct native_way {
     int (*ask)(void *own, unsigned deadline_ms, struct error *err); /* what it has taken last */
     void (*cancel)(void *own);
     void (*free)(void *own); /* before `native`, which may have asks of it */
+};
+
+/* What a way is made with: all of it is the query's, and outlives the way. */
+struct way_setup {
+    enum question question;
+    struct query *query;
+    const struct price *price;
+    struct native *native;
+    struct scan *scan; /* for questions beside it; NULL: of those that are before it */
+    struct conn *conn;
+    uv_loop_t *loop;
 };
 
 /* The answer: of docs/queries.md, with version byte, borrowed; or NULL and why. It may free q. */

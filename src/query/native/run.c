@@ -207,16 +207,17 @@ double run_take_us(struct run *r)
     return us;
 }
 
-struct run *run_new(struct query *q, enum question question, const struct price *price,
-                    struct native *native, unsigned place, uv_loop_t *loop)
+struct run *run_new(const struct way_setup *setup, unsigned place)
 {
     struct run *r = alloc_zero(1, sizeof *r);
-    *r = (struct run){.query = q,
-                      .question = question,
-                      .price = price,
-                      .native = native,
-                      .place = place,
-                      .loop = loop};
+    *r = (struct run){
+        .query = setup->query,
+        .question = setup->question,
+        .price = setup->price,
+        .native = setup->native,
+        .place = place,
+        .loop = setup->loop,
+    };
     return r;
 }
 

@@ -51,8 +51,7 @@ struct run;
 typedef void run_fn(void *own, const struct error *err);
 
 /* place: of its asks, and the one behind it, of those that wait. */
-struct run *run_new(struct query *q, enum question question, const struct price *price,
-                    struct native *native, unsigned place, uv_loop_t *loop);
+struct run *run_new(const struct way_setup *setup, unsigned place);
 void run_free(struct run *r); /* fn is not called */
 /* fn comes once, from the loop, never from within, unless run_cancel() is first. ERR_LIMIT: an ask
  * of the run before has not ended on the node. */

@@ -7,6 +7,8 @@
 #include "process_terms.h"
 #include "query/who/who.h"
 #include "query/native/values.h"
+#include "beamtop/link/conn.h"
+#include "query/native/price.h"
 
 /* In this order; the pid is known already, or its name is looked up. */
 enum step { STEP_PID, STEP_WHO, STEP_QUEUE, STEP_ITEMS, STEP_LISTS, STEP_KIN, STEP_NAMES };
@@ -337,14 +339,18 @@ static void free_process(void *own)
     free(p);
 }
 
-struct native_way process_way(struct query *q, const struct price *price, struct native *native,
-                              struct conn *conn, uv_loop_t *loop)
+struct native_way process_way(const struct way_setup *setup)
 {
     struct process_ask *p = alloc_zero(1, sizeof *p);
     *p = (struct process_ask){
-        .query = q, .price = price, .native = native, .conn = conn, .loop = loop};
-    p->who = who_new(q, price, native, NATIVE_PROCESS_WHO, conn, loop);
-    p->kin = who_new(q, price, native, NATIVE_PROCESS_KIN, conn, loop);
+        .query = setup->query,
+        .price = setup->price,
+        .native = setup->native,
+        .conn = setup->conn,
+        .loop = setup->loop,
+    };
+    p->who = who_new(setup, NATIVE_PROCESS_WHO);
+    p->kin = who_new(setup, NATIVE_PROCESS_KIN);
     buf_init(&p->items, 0);
     buf_init(&p->lists, 0);
     return (struct native_way){p, take_process_argument, ask_process, cancel_process, free_process};

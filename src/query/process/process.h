@@ -5,15 +5,9 @@
 #ifndef BEAMTOP_QUERY_PROCESS_H
 #define BEAMTOP_QUERY_PROCESS_H
 
-#include <uv.h>
-
-#include "beamtop/link/conn.h"
 #include "query/native/internal.h"
-#include "query/native/native.h"
-#include "query/native/price.h"
 
 /* The most of what is shown of one process; a large one is for the keeper. */
-struct native_way process_way(struct query *q, const struct price *price, struct native *native,
-                              struct conn *conn, uv_loop_t *loop);
+struct native_way process_way(const struct way_setup *setup);
 
 #endif

@@ -9,6 +9,9 @@
 #include "beamtop/etf/cursor.h"
 #include "query/native/args.h"
 #include "query/native/values.h"
+#include "beamtop/link/conn.h"
+#include "query/native/price.h"
+#include "query/native/native.h"
 
 /* Keepers, what they started, what that started. */
 enum { LEVEL_KEEPER, LEVEL_CHILD, LEVEL_LAST };
@@ -361,16 +364,15 @@ double own_take_us(struct own *o)
     return us;
 }
 
-struct own *own_new(struct query *q, const struct price *price, struct native *native,
-                    unsigned place, struct conn *conn, uv_loop_t *loop)
+struct own *own_new(const struct way_setup *setup, unsigned place)
 {
     struct own *o = alloc_zero(1, sizeof *o);
-    o->query = q;
-    o->price = price;
-    o->native = native;
+    o->query = setup->query;
+    o->price = setup->price;
+    o->native = setup->native;
     o->place = place;
-    o->conn = conn;
-    o->loop = loop;
+    o->conn = setup->conn;
+    o->loop = setup->loop;
     return o;
 }
 

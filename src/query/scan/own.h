@@ -7,19 +7,13 @@
 #ifndef BEAMTOP_QUERY_OWN_H
 #define BEAMTOP_QUERY_OWN_H
 
-#include <uv.h>
-
-#include "beamtop/link/conn.h"
 #include "query/native/internal.h"
-#include "query/native/native.h"
-#include "query/native/price.h"
 
 struct own;
 typedef void own_fn(void *arg, bool ok);
 
 /* place: of its asks. */
-struct own *own_new(struct query *q, const struct price *price, struct native *native,
-                    unsigned place, struct conn *conn, uv_loop_t *loop);
+struct own *own_new(const struct way_setup *setup, unsigned place);
 void own_free(struct own *o);
 /* Asks which, and whether each of `news` was spawned for a beamtop's ask. fn comes once, from the
  * loop; false: the node did not answer by due_ms, and what was known before is kept. One at a

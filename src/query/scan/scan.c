@@ -6,6 +6,8 @@
 
 #include "beamtop/base/alloc.h"
 #include "query/native/values.h"
+#include "beamtop/link/conn.h"
+#include "query/native/price.h"
 
 /* The list of processes costs by the size of the VM's table: so it is asked when there are more or
  * fewer than before, and so often. */
@@ -391,17 +393,16 @@ static void free_scan(void *own)
     free(s);
 }
 
-struct native_way scan_way(struct query *q, const struct price *price, struct native *native,
-                           struct conn *conn, uv_loop_t *loop)
+struct native_way scan_way(const struct way_setup *setup)
 {
     struct scan *s = alloc_zero(1, sizeof *s);
     scan_filter_init(&s->filter);
-    s->query = q;
-    s->price = price;
-    s->native = native;
-    s->who = who_new(q, price, native, NATIVE_WHO, conn, loop);
-    s->own = own_new(q, price, native, NATIVE_OWN, conn, loop);
-    s->conn = conn;
-    s->loop = loop;
+    s->query = setup->query;
+    s->price = setup->price;
+    s->native = setup->native;
+    s->who = who_new(setup, NATIVE_WHO);
+    s->own = own_new(setup, NATIVE_OWN);
+    s->conn = setup->conn;
+    s->loop = setup->loop;
     return (struct native_way){s, take_scan_argument, ask_scan, cancel_scan, free_scan};
 }

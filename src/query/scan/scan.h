@@ -6,12 +6,7 @@
 #ifndef BEAMTOP_QUERY_SCAN_H
 #define BEAMTOP_QUERY_SCAN_H
 
-#include <uv.h>
-
-#include "beamtop/link/conn.h"
 #include "query/native/internal.h"
-#include "query/native/native.h"
-#include "query/native/price.h"
 #include "query/who/who.h"
 
 struct scan;
@@ -19,8 +14,7 @@ struct scan_table;
 
 /* A scan of a node of many processes, by a filter or another column is for the keeper: what was
  * known is forgotten then. */
-struct native_way scan_way(struct query *q, const struct price *price, struct native *native,
-                           struct conn *conn, uv_loop_t *loop);
+struct native_way scan_way(const struct way_setup *setup);
 
 /* Above it the keeper's scan costs fewer bytes; one with more stays large until it has half. */
 #define SCAN_SMALL_MOST 1000

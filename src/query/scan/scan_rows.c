@@ -5,6 +5,8 @@
 
 #include "beamtop/base/alloc.h"
 #include "scan_walks.h"
+#include "beamtop/link/conn.h"
+#include "query/native/price.h"
 
 /* What is shown of one that has not moved, such as its status. */
 #define INFO_EVERY_MS 15000

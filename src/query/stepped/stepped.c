@@ -111,19 +111,17 @@ static void free_question(void *own)
     free(s);
 }
 
-struct native_way stepped_way(const struct stepped *kind, struct query *q,
-                              const struct price *price, struct native *native, struct conn *conn,
-                              uv_loop_t *loop)
+struct native_way stepped_way(const struct stepped *kind, const struct way_setup *setup)
 {
     struct stepping *s = alloc_zero(1, sizeof *s + kind->bytes);
     const unsigned place = NATIVE_QUESTION + 4 * (unsigned)kind->question;
     s->kind = kind;
-    s->query = q;
-    s->native = native;
-    s->conn = conn;
-    s->loop = loop;
-    s->run = run_new(q, kind->question, price, native, place, loop);
-    s->who = kind->whom ? who_new(q, price, native, place + 2, conn, loop) : NULL;
+    s->query = setup->query;
+    s->native = setup->native;
+    s->conn = setup->conn;
+    s->loop = setup->loop;
+    s->run = run_new(setup, place);
+    s->who = kind->whom ? who_new(setup, place + 2) : NULL;
     kind->init(s->read);
     return (struct native_way){s, takes_argument, ask_question, cancel_question, free_question};
 }

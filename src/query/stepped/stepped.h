@@ -4,14 +4,9 @@
 #ifndef BEAMTOP_QUERY_STEPPED_H
 #define BEAMTOP_QUERY_STEPPED_H
 
-#include <uv.h>
-
 #include "query/native/internal.h"
-#include "query/native/native.h"
-#include "query/native/price.h"
 #include "query/native/run.h"
 
-struct conn;
 struct who_entry;
 
 /* Who processes are (who.h); NULL: not known. */
@@ -47,8 +42,6 @@ struct stepped {
 };
 
 /* It asks in the places NATIVE_QUESTION + 4 * question and the three behind. */
-struct native_way stepped_way(const struct stepped *kind, struct query *q,
-                              const struct price *price, struct native *native, struct conn *conn,
-                              uv_loop_t *loop);
+struct native_way stepped_way(const struct stepped *kind, const struct way_setup *setup);
 
 #endif

@@ -8,6 +8,7 @@
 #include "beamtop/link/conn.h"
 #include "query/scan/scan_table.h"
 #include "query/who/who.h"
+#include "query/scan/scan.h"
 
 /* ---- ends */
 
@@ -119,16 +120,15 @@ static void free_waits(void *own)
     free(a);
 }
 
-struct native_way waits_way(struct query *q, const struct price *price, struct native *native,
-                            struct scan *scan, struct conn *conn, uv_loop_t *loop)
+struct native_way waits_way(const struct way_setup *setup)
 {
     struct waits_ask *a = alloc_zero(1, sizeof *a);
     waits_init(a);
-    a->conn = conn;
-    a->query = q;
-    a->scan = scan;
-    a->loop = loop;
-    a->run = run_new(q, QUESTION_WAITS, price, native, NATIVE_QUESTION + 4 * QUESTION_WAITS, loop);
-    a->who = who_new(q, price, native, NATIVE_QUESTION + 4 * QUESTION_WAITS + 2, conn, loop);
+    a->conn = setup->conn;
+    a->query = setup->query;
+    a->scan = setup->scan;
+    a->loop = setup->loop;
+    a->run = run_new(setup, NATIVE_QUESTION + 4 * QUESTION_WAITS);
+    a->who = who_new(setup, NATIVE_QUESTION + 4 * QUESTION_WAITS + 2);
     return (struct native_way){a, NULL, ask_waits, cancel_waits, free_waits};
 }

@@ -3,15 +3,9 @@
 #ifndef BEAMTOP_QUERY_WAITS_H
 #define BEAMTOP_QUERY_WAITS_H
 
-#include <uv.h>
-
 #include "query/native/internal.h"
-#include "query/native/native.h"
-#include "query/native/price.h"
-#include "query/scan/scan.h"
 
 /* Of a node of many processes it goes on, with the next answer, where one has stopped. */
-struct native_way waits_way(struct query *q, const struct price *price, struct native *native,
-                            struct scan *scan, struct conn *conn, uv_loop_t *loop);
+struct native_way waits_way(const struct way_setup *setup);
 
 #endif

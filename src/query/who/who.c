@@ -465,17 +465,22 @@ double who_take_us(struct who *w)
 
 /* ---- life */
 
-struct who *who_new(struct query *q, const struct price *price, struct native *native,
-                    unsigned place, struct conn *conn, uv_loop_t *loop)
+struct who *who_new(const struct way_setup *setup, unsigned place)
 {
     struct who *w = alloc_zero(1, sizeof *w);
-    *w = (struct who){.query = q, .price = price, .native = native, .conn = conn, .loop = loop};
-    w->place = place;
-    w->node.name = conn_peer_node(conn);
+    *w = (struct who){
+        .query = setup->query,
+        .price = setup->price,
+        .native = setup->native,
+        .conn = setup->conn,
+        .loop = setup->loop,
+        .place = place,
+    };
+    w->node.name = conn_peer_node(setup->conn);
     who_leaders_init(&w->leaders);
     w->above = who_above_new(&w->node);
     w->timer = alloc_zero(1, sizeof *w->timer);
-    uv_timer_init(loop, w->timer);
+    uv_timer_init(setup->loop, w->timer);
     w->timer->data = w;
     return w;
 }

@@ -6,17 +6,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <uv.h>
 
 #include "beamtop/base/error.h"
 #include "beamtop/base/slice.h"
 #include "beamtop/etf/term.h"
+#include "query/native/internal.h"
 
 struct builder;
-struct conn;
-struct native;
-struct price;
-struct query;
 struct who;
 struct who_node;
 
@@ -43,8 +39,7 @@ void who_build_shown(struct builder *b, const struct who_entry *who);
 typedef void who_fn(void *arg);
 
 /* place: of its asks, and the one behind it. */
-struct who *who_new(struct query *q, const struct price *price, struct native *native,
-                    unsigned place, struct conn *conn, uv_loop_t *loop);
+struct who *who_new(const struct way_setup *setup, unsigned place);
 void who_free(struct who *w); /* before `native`, which may have asks of it; fn is not called */
 
 /* Reads those of the pids that are not known, or whose age is above 15 s: pids of the node, as it
