@@ -7,18 +7,15 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "app/cli/error_at.h"
 #include "app/cli/tell.h"
-#include "app/fleet/fleet.h"
+#include "app/fleet/fleet_sessions.h"
 #include "app/fleet/merge.h"
 #include "app/source/live.h"
-#include "app/source/nodes.h"
-#include "app/source/runtime.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/text.h"
@@ -26,63 +23,42 @@
 #include "beamtop/trace/trace.h"
 #include "trace_print.h"
 
-#define TURN_MS 100u
-#define CONNECT_MS 15000u
 #define HELD_MORE 10000u /* lines of a node beside its events: what was lost */
 /* By then a line has come, and a round behind it. */
 #define SETTLE_NS (INT64_C(1500) * 1000 * 1000)
 
-enum fleet_phase { FLEET_CONNECTS, FLEET_PREPARES, FLEET_TRACES };
-
 struct traced_node {
-    struct fleet_tracing *run;
-    size_t index;
-    struct session *session; /* NULL: it takes no part */
-    struct trace_print *print;
+    struct trace_print *print; /* NULL: it takes no part */
     int64_t last_round_ns;
     uint64_t came;    /* events: beginnings, not results */
-    bool lost;        /* what is under its name from now on has another clock */
     int64_t *written; /* with --first: ids of those that are written, in order */
     size_t n_written;
     uint64_t held; /* lines that wait for their turn */
     bool floods;   /* it sends more than its caps allow */
-    bool told;     /* why its part has ended */
 };
 
 struct fleet_tracing {
-    const struct cli_options *options;
-    const struct app_env *env;
+    struct fleet_sessions all;
     const struct trace_request *request;
-    struct runtime rt;
-    uv_timer_t timer;
-    struct fleet *fleet;
-    enum fleet_phase phase;
     struct traced_node *nodes;
-    size_t n;
     struct node_clock *clocks;
     struct merge *merge;
     struct trace_sink sink;
     uint64_t came, written;
     int64_t wall_less_mono_us; /* of this host, at the start */
-    int signal;
     bool stopped;
-    bool told_set;
 };
 
-static void stop_sessions(struct fleet_tracing *t)
+static struct fleet_tracing *tracing_of(const struct fleet_part *p)
 {
-    for (size_t i = 0; i < t->n; i++)
-        if (t->nodes[i].session)
-            session_stop(t->nodes[i].session);
+    return p->all->arg;
 }
 
 /* ---- what is written */
 
 static void output_failed(struct fleet_tracing *t, const struct error *err)
 {
-    if (t->sink.output.write_errno != EPIPE && t->rt.err.code == ERR_NONE)
-        t->rt.err = *err;
-    stop_sessions(t);
+    fleet_sessions_output_failed(&t->all, t->sink.output.write_errno, err);
 }
 
 static bool begins_event(const struct trace_line *line)
@@ -120,7 +96,7 @@ static bool is_written(const struct traced_node *node, int64_t id)
 /* With --first so many events are written, and their results. */
 static bool is_wanted(struct fleet_tracing *t, const struct merge_line *line)
 {
-    const uint64_t most = (uint64_t)t->options->first;
+    const uint64_t most = (uint64_t)t->all.options->first;
     struct traced_node *node = &t->nodes[line->node];
     if (most == 0)
         return true;
@@ -137,7 +113,7 @@ static void write_line(struct fleet_tracing *t, const struct merge_line *line)
 {
     const bool placed = line->bound_ns < INT64_MAX / 8;
     const struct trace_place place = {
-        .node = slice_of(fleet_name(t->fleet, line->node)),
+        .node = slice_of(fleet_name(t->all.fleet, line->node)),
         .here_us = line->here_ns / 1000 + t->wall_less_mono_us,
         .here_ns = line->here_ns,
         .bound_us = placed ? (double)line->bound_ns / 1000 : (double)NAN,
@@ -166,8 +142,9 @@ static void write_due(struct fleet_tracing *t, int64_t by_ns)
 static int keep_line(void *arg, const struct trace_log *log, const struct trace_event *event,
                      bool finished, struct error *err)
 {
-    struct traced_node *node = arg;
-    struct fleet_tracing *t = node->run;
+    const struct fleet_part *p = arg;
+    struct fleet_tracing *t = tracing_of(p);
+    struct traced_node *node = &t->nodes[p->index];
     (void)err;
     if (node->held >= 2 * trace_log_state(log)->caps.value[CAP_EVENTS] + HELD_MORE) {
         node->floods = true;
@@ -180,199 +157,95 @@ static int keep_line(void *arg, const struct trace_log *log, const struct trace_
                     &(struct trace_layout){&line->arena, t->sink.options.syntax, VALUES_WHOLE}, log,
                     event, finished);
     trace_line_keep(&line->line, &line->arena);
-    line->node = node->index;
+    line->node = p->index;
     line->arrived_ns = (int64_t)clock_mono_ns();
     merge_add(t->merge, line);
     return 0;
 }
 
-static void tell_first(struct fleet_tracing *t)
-{
-    if (t->options->first == 0 || t->stopped || t->came < (uint64_t)t->options->first)
-        return;
-    t->stopped = true;
-    stop_sessions(t);
-}
-
 static void on_fleet_event(void *arg, const struct trace_event *event, bool finished)
 {
-    struct traced_node *node = arg;
+    const struct fleet_part *p = arg;
+    struct fleet_tracing *t = tracing_of(p);
+    struct traced_node *node = &t->nodes[p->index];
     struct error err = {0};
     if (!finished && event->kind != EVENT_LOST) {
         node->came++;
-        node->run->came++;
+        t->came++;
     }
-    (void)trace_print_event(node->print, trace_session_log(node->session), event, finished,
-                            uv_now(&node->run->rt.loop), &err);
+    (void)trace_print_event(node->print, trace_session_log(p->session), event, finished,
+                            uv_now(&t->all.rt.loop), &err);
 }
 
 /* ---- the sessions */
 
-static void on_session_change(void *arg)
+static void on_traced_change(void *arg)
 {
     (void)arg; /* the next turn looks at all of them */
-}
-
-static enum session_phase phase_of(const struct traced_node *node)
-{
-    return session_status(node->session)->phase;
 }
 
 /* Each node gets its part; the first ones what cannot be divided. */
 static uint64_t events_of(const struct fleet_tracing *t, size_t part, size_t parts)
 {
     const uint64_t all = t->request->caps.value[CAP_EVENTS];
-    if (t->options->first > 0)
-        return (uint64_t)t->options->first;
+    if (t->all.options->first > 0)
+        return (uint64_t)t->all.options->first;
     return all / parts + (part < all % parts);
 }
 
-static int open_session(struct traced_node *node, size_t part, size_t parts, struct error *err)
+static int check_events(void *arg, size_t ready, struct error *err)
 {
-    static const struct session_handlers handlers = {.on_change = on_session_change,
+    const struct fleet_tracing *t = arg;
+    const uint64_t events = t->request->caps.value[CAP_EVENTS];
+    if (t->all.options->first > 0 || events >= ready)
+        return 0;
+    return error_set(err, ERR_USAGE,
+                     "%llu events for %zu nodes: give --events %zu or more, or --first",
+                     (unsigned long long)events, ready, ready);
+}
+
+static int open_traced(void *arg, struct fleet_part *p, size_t part, size_t parts,
+                       const struct session_port *port, struct error *err)
+{
+    static const struct session_handlers handlers = {.on_change = on_traced_change,
                                                      .on_event = on_fleet_event};
-    struct fleet_tracing *t = node->run;
-    struct trace_options options = {.patterns = t->options->rest,
-                                    .n_patterns = t->options->n_rest,
-                                    .request = *t->request,
-                                    .hold = true};
-    struct session_port port;
+    struct fleet_tracing *t = arg;
+    const struct cli_options *o = t->all.options;
+    struct trace_options options = {
+        .patterns = o->rest, .n_patterns = o->n_rest, .request = *t->request, .hold = true};
     size_t pattern = SIZE_MAX, offset = 0;
     int rc = caps_set(&options.request.caps, CAP_EVENTS, events_of(t, part, parts), err);
     if (rc == 0)
-        rc = live_port(fleet_live(t->fleet, node->index), &port, err);
-    if (rc == 0)
-        rc = trace_open(&node->session, &options, &port, &handlers, node, &pattern, &offset, err);
-    if (rc == ERR_USAGE && pattern < t->options->n_rest)
-        error_at_print(t->options->rest[pattern], offset, err);
+        rc = trace_open(&p->session, &options, port, &handlers, p, &pattern, &offset, err);
+    if (rc == ERR_USAGE && pattern < o->n_rest)
+        error_at_print(o->rest[pattern], offset, err);
     if (rc != 0)
         return rc;
-    const struct trace_log *log = trace_session_log(node->session);
+    const struct trace_log *log = trace_session_log(p->session);
     const bool elixir = trace_log_syntax(log, t->request->syntax) == SYNTAX_ELIXIR;
     t->sink.options.syntax = elixir ? PRINT_ELIXIR : PRINT_ERLANG;
-    node->print = trace_print_new(keep_line, node);
+    t->nodes[p->index].print = trace_print_new(keep_line, p);
     return 0;
 }
 
-/* Of a connection that has its first answers. */
-static bool is_ready(const struct fleet_tracing *t, size_t node)
+static bool is_expensive(const struct session *s)
 {
-    struct session_port port;
-    struct error ignored = {0};
-    return fleet_live(t->fleet, node) &&
-           live_port(fleet_live(t->fleet, node), &port, &ignored) == 0;
-}
-
-/* Ends the run, when nothing was set anywhere. */
-static void refuse_all(struct fleet_tracing *t, size_t node, const struct error *why)
-{
-    struct error err = *why;
-    error_context(&err, "%s", fleet_name(t->fleet, node));
-    stop_sessions(t);
-    runtime_end(&t->rt, exit_code_of_error(err.code), &err);
-}
-
-static void tell_left_out(const struct fleet_tracing *t, size_t node, const struct error *why)
-{
-    tell_line("%s is left out: %s", fleet_name(t->fleet, node), why->text);
-}
-
-/* By two names: each event would come twice, or one session refuse the other. */
-static bool is_one_node(const struct fleet_tracing *t, size_t a, size_t b)
-{
-    return is_ready(t, a) && is_ready(t, b) &&
-           strcmp(live_peer_node(fleet_live(t->fleet, a)),
-                  live_peer_node(fleet_live(t->fleet, b))) == 0;
-}
-
-static void refuse_twins(struct fleet_tracing *t)
-{
-    struct error err = {0};
-    for (size_t i = 0; i < t->n; i++)
-        for (size_t k = 0; k < i && !t->rt.ended; k++)
-            if (is_one_node(t, i, k)) {
-                (void)error_set(&err, ERR_USAGE, "%s and %s are the same node",
-                                fleet_name(t->fleet, k), fleet_name(t->fleet, i));
-                runtime_end(&t->rt, EXIT_USAGE, &err);
-            }
-}
-
-static void open_sessions(struct fleet_tracing *t, size_t ready)
-{
-    struct error err = {0};
-    size_t part = 0;
-    if (t->options->first == 0 && t->request->caps.value[CAP_EVENTS] < ready) {
-        (void)error_set(&err, ERR_USAGE,
-                        "%llu events for %zu nodes: give --events %zu or more, or --first",
-                        (unsigned long long)t->request->caps.value[CAP_EVENTS], ready, ready);
-        runtime_end(&t->rt, EXIT_USAGE, &err);
-        return;
-    }
-    for (size_t i = 0; i < t->n && !t->rt.ended; i++)
-        if (is_ready(t, i) && open_session(&t->nodes[i], part++, ready, &err) != 0)
-            refuse_all(t, i, &err);
-    t->phase = FLEET_PREPARES;
-}
-
-/* All or none, or with --partial those that answer. */
-static void look_for_connections(struct fleet_tracing *t)
-{
-    const struct error late = {.code = ERR_TIMEOUT, .text = "no answer yet"};
-    const double asked_ms = t->options->timeout_s * 1000;
-    const bool is_late = (double)(uv_now(&t->rt.loop) - t->rt.started_ms) >
-                         (asked_ms > CONNECT_MS ? asked_ms : CONNECT_MS);
-    size_t ready = 0, failed = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        ready += is_ready(t, i);
-        failed += !is_ready(t, i) && (is_late || fleet_why(t->fleet, i));
-    }
-    if (ready + failed < t->n)
-        return;
-    for (size_t i = 0; i < t->n && !t->rt.ended; i++) {
-        const struct error *why = fleet_why(t->fleet, i) ? fleet_why(t->fleet, i) : &late;
-        if (is_ready(t, i))
-            continue;
-        if (ready == 0 || !t->options->partial)
-            refuse_all(t, i, why);
-        else
-            tell_left_out(t, i, why);
-    }
-    if (!t->rt.ended)
-        refuse_twins(t);
-    if (!t->rt.ended)
-        open_sessions(t, ready);
-}
-
-/* Nothing fits there, another tool traces, it would cost too much: 0, else why. */
-static int why_not(const struct traced_node *node, struct error *err)
-{
-    const struct session_status *status = session_status(node->session);
-    const struct trace_state *state = trace_log_state(trace_session_log(node->session));
-    if (status->phase == SESSION_FAILED)
-        *err = status->error;
-    else if (status->phase >= SESSION_ENDING)
-        *err = session_trouble(node->session);
-    else if (state->preflight.expensive && !node->run->request->force)
-        session_refuse_cost(err, node->session);
-    else
-        return 0;
-    if (err->code == ERR_NONE)
-        (void)error_set(err, ERR_LOST, "it has ended before the trace was set");
-    return err->code;
+    return trace_log_state(trace_session_log(s))->preflight.expensive;
 }
 
 /* Calls that were not counted, and messages, are not taken for none. */
-static void tell_estimate(const struct fleet_tracing *t, size_t ready)
+static void tell_estimate(void *arg, size_t ready)
 {
+    const struct fleet_tracing *t = arg;
     double calls_per_s = 0;
     uint64_t functions = 0;
     size_t counted = 0;
     bool messages = false;
     char text[32], calls[80] = "", others[48] = "";
-    for (size_t i = 0; i < t->n; i++) {
-        if (!t->nodes[i].session)
+    for (size_t i = 0; i < t->all.n; i++) {
+        if (!t->all.parts[i].session)
             continue;
-        const struct trace_log *log = trace_session_log(t->nodes[i].session);
+        const struct trace_log *log = trace_session_log(t->all.parts[i].session);
         const struct trace_preflight *p = &trace_log_state(log)->preflight;
         messages = messages || trace_log_has_messages(log);
         functions = p->functions > functions ? p->functions : functions;
@@ -391,55 +264,19 @@ static void tell_estimate(const struct fleet_tracing *t, size_t ready)
               messages ? " and messages (not counted before)" : "", calls, others);
 }
 
-static void drop_node(struct traced_node *node)
+static void drop_print(void *arg, size_t node)
 {
-    session_free(node->session);
-    node->session = NULL;
-    trace_print_free(node->print);
-    node->print = NULL;
-}
-
-/* Each waits for the word that sets it. */
-static void look_for_estimates(struct fleet_tracing *t)
-{
-    size_t ready = 0, waits = 0;
-    struct error err = {0};
-    for (size_t i = 0; i < t->n; i++)
-        waits += t->nodes[i].session && phase_of(&t->nodes[i]) < SESSION_ASKING;
-    if (waits > 0)
-        return;
-    for (size_t i = 0; i < t->n && !t->rt.ended; i++) {
-        struct traced_node *node = &t->nodes[i];
-        if (!node->session)
-            continue;
-        if (why_not(node, &err) == 0) {
-            ready++;
-        } else if (t->options->partial) {
-            tell_left_out(t, i, &err);
-            drop_node(node);
-        } else {
-            refuse_all(t, i, &err);
-        }
-    }
-    if (t->rt.ended)
-        return;
-    tell_estimate(t, ready);
-    if (t->options->dry_run || ready == 0) {
-        runtime_end(&t->rt, ready > 0 ? EXIT_DONE : EXIT_REFUSED, NULL);
-        return;
-    }
-    for (size_t i = 0; i < t->n; i++)
-        if (t->nodes[i].session)
-            session_confirm(t->nodes[i].session);
-    t->phase = FLEET_TRACES;
+    struct fleet_tracing *t = arg;
+    trace_print_free(t->nodes[node].print);
+    t->nodes[node].print = NULL;
 }
 
 /* ---- the end */
 
-static void write_end(struct fleet_tracing *t, const struct traced_node *node)
+static void write_end(struct fleet_tracing *t, const struct fleet_part *p)
 {
     struct error err = {0};
-    t->sink.options.node = fleet_name(t->fleet, node->index);
+    t->sink.options.node = fleet_name(t->all.fleet, p->index);
     if (t->sink.options.format == SINK_TEXT) {
         char head[LIMIT_NODE_NAME_BYTES + 16];
         snprintf(head, sizeof head, "\n%% %s\n", t->sink.options.node);
@@ -448,55 +285,42 @@ static void write_end(struct fleet_tracing *t, const struct traced_node *node)
             output_failed(t, &err);
     }
     if (t->sink.output.write_errno == 0 &&
-        trace_sink_end(&t->sink, trace_session_log(node->session), &err) != 0)
+        trace_sink_end(&t->sink, trace_session_log(p->session), &err) != 0)
         output_failed(t, &err);
 }
 
-static int code_of_end(const struct fleet_tracing *t)
+static void write_all(void *arg)
 {
-    int code = t->rt.err.code != ERR_NONE ? EXIT_FAILED : EXIT_DONE;
-    for (size_t i = 0; i < t->n && code == EXIT_DONE; i++) {
-        if (!t->nodes[i].session)
-            continue;
-        const struct error trouble = session_trouble(t->nodes[i].session);
-        code = trouble.code == ERR_LOST                   ? EXIT_LOST
-               : phase_of(&t->nodes[i]) == SESSION_FAILED ? exit_code_of_error(trouble.code)
-               : trouble.code != ERR_NONE                 ? EXIT_FAILED
-                                                          : EXIT_DONE;
-    }
-    return code == EXIT_DONE && t->signal == SIGTERM ? 128 + SIGTERM : code;
-}
-
-static void write_all(struct fleet_tracing *t)
-{
+    struct fleet_tracing *t = arg;
     struct error ignored = {0};
-    for (size_t i = 0; i < t->n; i++)
-        if (t->nodes[i].session)
-            (void)trace_print_due(t->nodes[i].print, trace_session_log(t->nodes[i].session),
-                                  uv_now(&t->rt.loop), true, &ignored);
+    for (size_t i = 0; i < t->all.n; i++)
+        if (t->all.parts[i].session)
+            (void)trace_print_due(t->nodes[i].print, trace_session_log(t->all.parts[i].session),
+                                  uv_now(&t->all.rt.loop), true, &ignored);
     write_due(t, INT64_MAX);
 }
 
 static void end_fleet_trace(struct fleet_tracing *t)
 {
     write_all(t);
-    if (t->options->first > 0 && t->came > t->written)
+    if (t->all.options->first > 0 && t->came > t->written)
         tell_line("%llu more events came before all nodes had ended",
                   (unsigned long long)(t->came - t->written));
-    for (size_t i = 0; i < t->n; i++)
-        if (t->nodes[i].session)
-            write_end(t, &t->nodes[i]);
-    runtime_end(&t->rt, code_of_end(t), NULL);
+    for (size_t i = 0; i < t->all.n; i++)
+        if (t->all.parts[i].session)
+            write_end(t, &t->all.parts[i]);
+    fleet_sessions_end(&t->all);
 }
 
 /* ---- turns */
 
-static void note_rounds(struct fleet_tracing *t)
+static void note_rounds(void *arg)
 {
-    for (size_t i = 0; i < t->n; i++) {
+    struct fleet_tracing *t = arg;
+    for (size_t i = 0; i < t->all.n; i++) {
         struct live_round round;
-        struct live *live = fleet_live(t->fleet, i);
-        if (t->nodes[i].lost || !live || !live_last_round(live, &round) ||
+        struct live *live = fleet_live(t->all.fleet, i);
+        if (t->all.parts[i].lost || !live || !live_last_round(live, &round) ||
             round.middle_ns == t->nodes[i].last_round_ns)
             continue;
         t->nodes[i].last_round_ns = round.middle_ns;
@@ -506,151 +330,67 @@ static void note_rounds(struct fleet_tracing *t)
     }
 }
 
-/* Who waits for this may begin: nothing that happens from now on is missed. */
-static void tell_set(struct fleet_tracing *t)
+static void drop_clock(void *arg, size_t node)
 {
-    size_t set = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        if (!t->nodes[i].session)
-            continue;
-        if (phase_of(&t->nodes[i]) < SESSION_RUNNING)
-            return;
-        set += phase_of(&t->nodes[i]) == SESSION_RUNNING;
-    }
-    if (!t->told_set && set > 0)
-        tell_line("%zu node%s traced", set, set == 1 ? " is" : "s are");
-    t->told_set = true;
-}
-
-/* At once: the others may go on for long. Where it could not be set, since a scheduler was late or
- * another tool was faster, they end, too. */
-static void tell_trouble(struct traced_node *node)
-{
-    struct fleet_tracing *t = node->run;
-    if (node->told || t->phase != FLEET_TRACES || session_runs(node->session))
-        return;
-    node->told = true;
-    const struct error trouble = session_trouble(node->session);
-    if (trouble.code != ERR_NONE)
-        tell_line("%s: %s", fleet_name(t->fleet, node->index), trouble.text);
-    if (phase_of(node) == SESSION_FAILED && !t->options->partial)
-        stop_sessions(t);
+    struct fleet_tracing *t = arg;
+    t->clocks[node] = (struct node_clock){0};
 }
 
 /* Its VM does not keep to the caps, or what is there is none. */
-static void stop_flood(struct traced_node *node)
+static void stop_flood(struct fleet_tracing *t, size_t node)
 {
-    struct fleet_tracing *t = node->run;
-    if (!node->floods || t->rt.err.code != ERR_NONE)
+    if (!t->nodes[node].floods || t->all.rt.err.code != ERR_NONE)
         return;
-    (void)error_set(&t->rt.err, ERR_LIMIT, "%s sends more than the caps allow",
-                    fleet_name(t->fleet, node->index));
-    stop_sessions(t);
+    (void)error_set(&t->all.rt.err, ERR_LIMIT, "%s sends more than the caps allow",
+                    fleet_name(t->all.fleet, node));
+    fleet_sessions_stop(&t->all);
 }
 
-static void follow_sessions(struct fleet_tracing *t)
+static void follow_print(void *arg, struct fleet_part *p)
 {
-    size_t running = 0;
+    struct fleet_tracing *t = arg;
     struct error ignored = {0};
-    for (size_t i = 0; i < t->n; i++) {
-        struct traced_node *node = &t->nodes[i];
-        if (!node->session)
-            continue;
-        session_tick(node->session);
-        stop_flood(node);
-        tell_trouble(node);
-        running += session_runs(node->session);
-        (void)trace_print_due(node->print, trace_session_log(node->session), uv_now(&t->rt.loop),
-                              false, &ignored);
-    }
-    if (t->phase != FLEET_TRACES)
+    stop_flood(t, p->index);
+    (void)trace_print_due(t->nodes[p->index].print, trace_session_log(p->session),
+                          uv_now(&t->all.rt.loop), false, &ignored);
+}
+
+static void tell_first(struct fleet_tracing *t)
+{
+    if (t->all.options->first == 0 || t->stopped || t->came < (uint64_t)t->all.options->first)
         return;
-    tell_set(t);
-    tell_first(t);
+    t->stopped = true;
+    fleet_sessions_stop(&t->all);
+}
+
+static void write_turn(void *arg, size_t running)
+{
+    struct fleet_tracing *t = arg;
     const int64_t by_ns = (int64_t)clock_mono_ns() - SETTLE_NS;
+    tell_first(t);
     if (running == 0)
         end_fleet_trace(t);
-    else if (t->options->first == 0)
+    else if (t->all.options->first == 0)
         write_due(t, by_ns);
     else
         merge_settle(t->merge, by_ns);
 }
 
-static void on_fleet_turn(uv_timer_t *timer)
-{
-    struct fleet_tracing *t = timer->data;
-    if (t->rt.ended)
-        return;
-    note_rounds(t);
-    if (t->phase == FLEET_CONNECTS)
-        look_for_connections(t);
-    else if (t->phase == FLEET_PREPARES)
-        look_for_estimates(t);
-    if (!t->rt.ended)
-        follow_sessions(t);
-}
-
-static void on_fleet_lost(void *arg, size_t index, const struct error *why)
-{
-    struct fleet_tracing *t = arg;
-    struct traced_node *node = t->nodes ? &t->nodes[index] : NULL;
-    if (node && node->session) {
-        node->lost = true;
-        session_link_lost(node->session, why);
-    } else if (node) {
-        t->clocks[index] = (struct node_clock){0};
-    }
-}
-
-/* Ctrl-C ends it everywhere, which takes a moment; once more ends us, and the nodes clean up. What
- * has come is written. */
-static void on_trace_signal(uv_signal_t *handle, int number)
-{
-    struct fleet_tracing *t = handle->data;
-    if (t->phase == FLEET_TRACES && t->signal != 0 && !t->rt.ended)
-        write_all(t);
-    if (t->phase != FLEET_TRACES || t->signal != 0)
-        runtime_end(&t->rt, 128 + number, NULL);
-    t->signal = number;
-    stop_sessions(t);
-}
-
 /* ---- its life */
 
-static void begin_fleet(struct fleet_tracing *t, const struct discover_list *vms)
+static void begin_fleet_trace(void *arg)
 {
-    const struct fleet_setup setup = {.cli = t->options,
-                                      .env = t->env,
-                                      .vms = vms,
-                                      .loop = &t->rt.loop,
-                                      .interval_s = t->options->interval_s,
-                                      .budget = t->options->budget,
-                                      .lost = on_fleet_lost,
-                                      .arg = t};
-    struct error err = {0};
-    if (fleet_open(&t->fleet, t->options->target, &setup, &err) != 0) {
-        (void)runtime_ends(&t->rt, exit_code_of_error(err.code), &err);
-        return;
-    }
-    t->n = fleet_size(t->fleet);
-    t->nodes = alloc_zero(t->n, sizeof *t->nodes);
-    t->clocks = alloc_zero(t->n, sizeof *t->clocks);
-    t->merge = merge_new(t->clocks, t->n);
-    for (size_t i = 0; i < t->n; i++)
-        t->nodes[i] = (struct traced_node){.run = t, .index = i};
-    uv_timer_start(&t->timer, on_fleet_turn, TURN_MS, TURN_MS);
-    uv_run(&t->rt.loop, UV_RUN_DEFAULT);
+    struct fleet_tracing *t = arg;
+    t->nodes = alloc_zero(t->all.n, sizeof *t->nodes);
+    t->clocks = alloc_zero(t->all.n, sizeof *t->clocks);
+    t->merge = merge_new(t->clocks, t->all.n);
 }
 
 static void close_fleet_trace(struct fleet_tracing *t)
 {
-    for (size_t i = 0; i < t->n; i++) {
-        drop_node(&t->nodes[i]);
+    for (size_t i = 0; t->nodes && i < t->all.n; i++)
         free(t->nodes[i].written);
-    }
     merge_free(t->merge);
-    fleet_close(t->fleet);
-    runtime_close(&t->rt);
     free(t->clocks);
     free(t->nodes);
 }
@@ -658,25 +398,30 @@ static void close_fleet_trace(struct fleet_tracing *t)
 int trace_fleet(const struct cli_options *o, const struct app_env *env,
                 const struct trace_request *request)
 {
-    static const int signals[] = {SIGINT, SIGTERM};
-    struct fleet_tracing t = {.options = o, .env = env, .request = request};
-    struct discover_list vms = {0};
-    struct error ignored = {0};
-    fleet_prepare();
-    (void)nodes_find(&vms, o, env, NODES_EPMD_MS, &ignored);
+    static const struct fleet_sessions_kind kind = {.done = "traced",
+                                                    .purpose = "the trace",
+                                                    .begun = begin_fleet_trace,
+                                                    .check = check_events,
+                                                    .open = open_traced,
+                                                    .is_expensive = is_expensive,
+                                                    .estimated = tell_estimate,
+                                                    .dropped = drop_print,
+                                                    .disconnected = drop_clock,
+                                                    .turn = note_rounds,
+                                                    .follow = follow_print,
+                                                    .runs = write_turn,
+                                                    .interrupted = write_all};
+    struct fleet_tracing t = {
+        .all = {.kind = &kind, .options = o, .env = env, .force = request->force},
+        .request = request};
+    t.all.arg = &t;
     t.wall_less_mono_us = clock_wall_us() - (int64_t)(clock_mono_ns() / 1000);
     t.sink.output.writer = sink_writer_of(stdout);
     t.sink.options = (struct trace_sink_options){
         .format = o->format == FORMAT_JSON ? SINK_JSON : SINK_TEXT,
         .ascii = o->ascii || !env->utf8,
     };
-    runtime_init(&t.rt);
-    runtime_timer(&t.rt, &t.timer, &t);
-    runtime_catch(&t.rt, signals, ARRAY_LEN(signals), on_trace_signal, &t);
-    begin_fleet(&t, &vms);
+    const int code = fleet_sessions_run(&t.all);
     close_fleet_trace(&t);
-    if (t.rt.err.code != ERR_NONE)
-        tell_error(&t.rt.err);
-    discover_clear(&vms);
-    return t.rt.exit_code;
+    return code;
 }
