@@ -50,7 +50,7 @@ UNIT_MODEL = tests/unit/model/spans/test_ends tests/unit/model/spans/test_join \
 	tests/unit/model/test_owners tests/unit/model/test_rate tests/unit/model/test_recorded \
 	tests/unit/model/test_stacks tests/unit/model/test_threads tests/unit/model/test_timeline \
 	tests/unit/model/test_waits tests/unit/model/test_yields
-UNIT_TRACE = tests/unit/trace/test_assist tests/unit/trace/test_calls tests/unit/trace/test_caps \
+UNIT_TRACE = tests/unit/trace/test_assist tests/unit/trace/test_calls tests/unit/trace/test_calls_several tests/unit/trace/test_caps \
 	tests/unit/trace/test_events \
 	tests/unit/trace/test_histogram tests/unit/trace/test_library tests/unit/trace/test_log \
 	tests/unit/trace/test_matchspec tests/unit/trace/test_names tests/unit/trace/test_pattern \
@@ -252,7 +252,7 @@ tests_live_select_LDADD = $(TRACE_LIBS)
 LONG_TESTS = tests/live/test_spans.sh tests/live/test_sample.sh tests/live/test_trace_batch.sh \
 	tests/live/test_spans_with.sh tests/live/test_stacks.sh tests/live/test_spans_calls.sh \
 	tests/live/test_sample_remote.sh tests/live/test_faults.sh tests/live/test_planted.sh \
-	tests/live/test_calls_batch.sh \
+	tests/live/test_calls_batch.sh tests/live/test_calls_fleet.sh \
 	tests/live/test_lateness.sh tests/live/test_record_trace.sh tests/tmux/test_findings.sh
 LIVE_TESTS = $(LIVE_LINK) $(LIVE_BINARIES) tests/live/test_calls.sh tests/live/test_closed.sh \
 	tests/live/test_completion.sh tests/live/test_cpus.sh tests/live/test_demo.sh tests/live/test_examples.sh \

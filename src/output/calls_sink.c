@@ -63,10 +63,14 @@ static void put_csv(struct buf *out, const struct calls_window *w, struct slice 
 
 /* ---- Folded stacks: app;module;function/arity count */
 
-static void put_folded(struct buf *out, const struct calls_window *w)
+static void put_folded(struct buf *out, const struct calls_window *w, struct slice node)
 {
     for (size_t i = 0; i < w->n_rows; i++) {
         const struct calls_function *f = &w->rows[i];
+        if (node.len > 0) {
+            folded_put_frame(out, node);
+            buf_put_u8(out, ';');
+        }
         if (f->application.len > 0)
             folded_put_frame(out, f->application);
         else
@@ -95,9 +99,40 @@ int calls_sink_window(struct calls_sink *s, const struct calls_window *window, s
         s->header_written = true;
         break;
     case CALLS_FOLDED:
-        put_folded(&out, window);
+        put_folded(&out, window, (struct slice){"", 0});
         break;
     }
+    int rc = sink_output_put(&s->output, (const char *)out.data, out.len, err);
+    buf_clear(&out);
+    return rc;
+}
+
+/* ---- several nodes */
+
+static void put_part(struct calls_sink *s, struct buf *out, const struct calls_part *part)
+{
+    const struct slice node = s->options.by_node ? part->node : (struct slice){"", 0};
+    if (!part->counted)
+        return;
+    if (s->options.format == CALLS_FOLDED) {
+        put_folded(out, part->window, node);
+        return;
+    }
+    put_csv(out, part->window, part->node, !s->header_written, s->options.spreadsheet);
+    s->header_written = true;
+}
+
+int calls_sink_several(struct calls_sink *s, const struct calls_several *window,
+                       const struct calls_part *parts, struct error *err)
+{
+    struct buf out;
+    buf_init(&out, 0);
+    if (s->options.format == CALLS_TEXT)
+        calls_several_text(&out, window, &s->options);
+    else if (s->options.format == CALLS_JSON)
+        calls_several_json(&out, window);
+    for (size_t i = 0; s->options.format > CALLS_JSON && i < window->n_parts; i++)
+        put_part(s, &out, &parts[i]);
     int rc = sink_output_put(&s->output, (const char *)out.data, out.len, err);
     buf_clear(&out);
     return rc;

@@ -27,6 +27,7 @@ struct calls_options {
     bool force;   /* do not stop when it is expensive */
     bool whole;   /* leave no function out: stop where that is needed */
     bool dry_run; /* end after the estimate, in SESSION_ASKING */
+    bool hold;    /* wait there for session_confirm(), cheap or not */
 };
 
 /* An invalid pattern is ERR_USAGE; *pattern and *offset (may be NULL) say where. */

@@ -66,7 +66,7 @@ struct cli_options {
     bool cap_given[CAPS];
     double slower_s; /* roots of spans that are shown */
     int64_t first;   /* of a trace of several nodes; 0: each node has its share of the events */
-    bool partial;
+    bool partial, by_node; /* of several nodes */
     bool syntax_given, on_rate_given, dry_run, samples;
     const char *label; /* of a recording */
     double for_s;

@@ -8,7 +8,9 @@
 #include "beamtop/trace/calls_log.h"
 #include "app/cli/commands.h"
 #include "batch.h"
+#include "calls_fleet.h"
 #include "app/cli/error_at.h"
+#include "app/fleet/fleet.h"
 #include "app/source/replay.h"
 #include "session_file.h"
 
@@ -96,6 +98,7 @@ static struct calls_sink_options calls_sink_options_of(const struct counting *t,
         .node = node,
         .ascii = t->options->ascii || !t->env->utf8,
         .spreadsheet = t->options->spreadsheet,
+        .by_node = t->options->by_node,
     };
 }
 
@@ -143,6 +146,17 @@ int command_calls(const struct cli_options *o, const struct app_env *env)
         return session_file_calls(o, calls_sink_options_of(&t, NULL));
     if (o->at) {
         fputs("beamtop: --at needs a recording's FILE instead of NODE\n", stderr);
+        return EXIT_USAGE;
+    }
+    if (fleet_is_meant(o->target)) {
+        const struct calls_options options = counting_options(o);
+        const struct calls_sink_options sink = calls_sink_options_of(&t, NULL);
+        return calls_fleet(o, env, &options, &sink);
+    }
+    if (o->partial || o->by_node) {
+        fputs("beamtop: --partial and --by-node are for several nodes: "
+              "beamtop calls NODE,NODE [PATTERN…]\n",
+              stderr);
         return EXIT_USAGE;
     }
     const struct batch_job job = {.options = o,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 src_libapp_a_SOURCES += \
 	src/app/command/batch.c src/app/command/batch.h src/app/command/calls_command.c \
+	src/app/command/calls_fleet.c src/app/command/calls_fleet.h \
 	src/app/command/capture_command.c src/app/command/collect_command.c src/app/command/commands.c \
 	src/app/command/condition.c \
 	src/app/command/condition.h src/app/command/events_command.c src/app/command/fleet_command.c \

@@ -224,6 +224,7 @@ int calls_open(struct session **out, const struct calls_options *options,
     s->options = *options;
     s->s.force = options->force;
     s->s.dry_run = options->dry_run;
+    s->s.hold = options->hold;
     for (size_t i = 0; i < 2; i++)
         arena_init(&s->kept[i].arena);
     arena_init(&s->hot.arena);

@@ -10,6 +10,7 @@
 #include "beamtop/trace/spans_rows.h"
 #include "output/object_fields.h"
 #include "beamtop/trace/calls_fields.h"
+#include "beamtop/trace/calls_several.h"
 #include "beamtop/trace/events_run.h"
 
 static const char *type_word(enum field_form form, enum column_type type)
@@ -80,6 +81,10 @@ static void put_json_tables(struct buf *markdown)
     put_list(markdown, "`functions` of `calls`", &calls_function_fields);
     put_list(markdown, "`modules` of `calls`", &calls_module_fields);
     put_list(markdown, "`applications` of `calls`", &calls_application_fields);
+    put_list(markdown, "A window of `calls` of several nodes", &calls_several_fields);
+    put_list(markdown, "`nodes` of it", &calls_node_fields);
+    put_list(markdown, "`functions` of it", &calls_several_function_fields);
+    put_list(markdown, "`nodes` of such a function", &calls_node_function_fields);
     put_list(markdown, "An event of `events`", &system_event_fields);
     put_list(markdown, "A group of `events --by`", &system_event_group_fields);
     put_list(markdown, "A run of `sample`", &samples_run_fields);
