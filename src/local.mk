@@ -104,6 +104,7 @@ include src/query/local.mk
 include src/query/alloc/local.mk
 include src/query/apps/local.mk
 include src/query/late/local.mk
+include src/query/links/local.mk
 include src/query/leaders/local.mk
 include src/query/native/local.mk
 include src/query/scan/local.mk

@@ -5,6 +5,7 @@
 #include "query/alloc/allocators.h"
 #include "query/facts/facts.h"
 #include "query/late/late.h"
+#include "query/links/links.h"
 #include "query/ports/ports.h"
 #include "query/seek/old_code.h"
 #include "query/seek/suspenders.h"
@@ -16,5 +17,6 @@
 const struct stepped *const stepped_questions[] = {
     &facts_question, &tables_question,    &allocators_question, &late_question,
     &ports_question, &one_table_question, &table_keys_question, &mnesia_question,
-    &terms_question, &vm_question,        &suspenders_question, &old_code_question};
+    &terms_question, &vm_question,        &suspenders_question, &old_code_question,
+    &links_question};
 const size_t stepped_questions_count = ARRAY_LEN(stepped_questions);

@@ -273,6 +273,16 @@ struct waits_row {
     double locked_s;         /* for so long in a deadlock, by the same wait: reads of it are work */
 };
 
+/* A node that the asked one is connected to or has heard of, and first itself, with its settings.
+ */
+struct links_row {
+    struct slice node, how, state, protocol, address, prevents_overlap;
+    int64_t in_bytes, out_bytes, queue_bytes, queue_len;
+    int64_t net_tick_s, busy_limit_bytes, global_names, pg_groups; /* -1: not of this row */
+    double in_per_s, out_per_s, state_s;
+    bool busy;
+};
+
 /* One of several nodes. No node is asked for it: who is connected to all of them makes the answer
  * (app/fleet). */
 struct fleet_row {

@@ -1,6 +1,58 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Several nodes, a row each. */
+/* Several nodes, a row each; to which others a node is connected. */
 #include "beamtop/model/fields.h"
+
+#define ROW struct links_row
+static const struct field links[] = {
+    FIELD("node", TEXT, node, "the other node; in the first row the node itself", .look = LOOK_NAME,
+          .width = 24, .grows = true),
+    FIELD("how", TEXT, how,
+          "visible; hidden; known: the node has its name and no connection to it; self: the node "
+          "itself, with its settings",
+          .look = LOOK_MARK, .width = 8),
+    FIELD("state", TEXT, state, "of the connection: up, pending …, or not connected", .width = 13),
+    FIELD("state_s", SECONDS, state_s,
+          "how long beamtop has seen it in that state, at every answer", .title = "FOR", .width = 8,
+          .lasts = "state"),
+    FIELD("protocol", TEXT, protocol, "tcp, tls, or another", .title = "PROTO", .look = LOOK_ASIDE,
+          .width = 6),
+    FIELD("address", TEXT, address, "the host that the node uses for it", .look = LOOK_ASIDE,
+          .width = 16),
+    FIELD("in_bytes", BYTES, in_bytes, "received since it is connected; null: unknown, as by TLS",
+          .title = "IN", .width = 9),
+    FIELD("in_bytes_per_s", BYTE_RATE, in_per_s, "received per second", .title = "IN/s",
+          .width = 10, .rate_of = "in_bytes"),
+    FIELD("out_bytes", BYTES, out_bytes, "sent since it is connected; null: unknown, as by TLS",
+          .title = "OUT", .width = 9),
+    FIELD("out_bytes_per_s", BYTE_RATE, out_per_s, "sent per second", .title = "OUT/s", .width = 10,
+          .rate_of = "out_bytes"),
+    FIELD("queue_bytes", BYTES, queue_bytes,
+          "sent, and not taken by the network yet; what the VM buffers behind that it does not say",
+          .title = "QUEUED", .width = 9),
+    FIELD("queue_len", COUNT, queue_len, "messages in the queue of its process, by TLS",
+          .title = "MSGQ", .look = LOOK_SHORT, .width = 6),
+    FIELD("busy", BOOL, busy,
+          "whether the port takes no more, from 8 KiB on: the VM's buffer fills, and senders are "
+          "suspended from busy_limit_bytes on"),
+    FIELD("net_tick_s", COUNT, net_tick_s, "seconds after which a silent connection counts as lost",
+          .title = "NET TICK", .width = 9),
+    FIELD("prevents_overlap", TEXT, prevents_overlap,
+          "true: global disconnects nodes that not all see (prevent_overlapping_partitions)",
+          .title = "NO OVERLAP", .width = 10),
+    FIELD("busy_limit_bytes", BYTES, busy_limit_bytes,
+          "senders are suspended when so much waits for one connection (dist_buf_busy_limit)",
+          .title = "BUSY AT", .width = 9),
+    FIELD("global_names", COUNT, global_names, "names registered with global", .title = "GLOBAL",
+          .width = 7),
+    FIELD("pg_groups", COUNT, pg_groups, "groups in the default scope of pg; null: it does not run",
+          .title = "PG", .width = 6),
+};
+FIELD_TABLE(links_fields, links,
+            "node how state state_s protocol address in_bytes_per_s out_bytes_per_s queue_bytes "
+            "queue_len",
+            "node how state protocol address in_bytes out_bytes queue_bytes queue_len busy "
+            "net_tick_s prevents_overlap busy_limit_bytes global_names pg_groups");
+#undef ROW
 
 #define ROW struct fleet_row
 static const struct field fleet[] = {

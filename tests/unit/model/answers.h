@@ -208,6 +208,11 @@ static const struct answer_row {
      "undefined, undefined, undefined, <<\"s\">>, undefined}, "
      "{<<\"arguments.1.-eval\">>, <<\"arguments\">>, <<\"-eval\">>, <<\"a, b\">>, undefined, "
      "undefined, undefined, undefined, undefined}], false}"},
+    {"links", ANSWER_LINKS,
+     "{links, 1000000000, [{<<\"a@one\">>, self, undefined, undefined, undefined, undefined, "
+     "undefined, undefined, undefined, false, 60, <<\"true\">>, 1048576, 3, 2}, {<<\"b@two\">>, "
+     "visible, <<\"up\">>, <<\"tcp\">>, <<\"two\">>, 7000, 9000, 19080, undefined, true, "
+     "undefined, undefined, undefined, undefined, undefined}], false}"},
     {"fleet", ANSWER_FLEET,
      "{fleet, 1000000000, [{<<\"a@one\">>, <<\"up\">>, <<\"one\">>, 1, 1, <<\"25\">>, undefined, "
      "3600, "
