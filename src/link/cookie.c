@@ -22,6 +22,8 @@ const char *cookie_origin_text(enum cookie_origin s)
     switch (s) {
     case COOKIE_NONE:
         return "none";
+    case COOKIE_PATTERNS:
+        return "--cookies";
     case COOKIE_FILE:
         return "--cookie-file";
     case COOKIE_ENV:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 src_liblink_a_SOURCES += \
 	src/link/atom_cache.c src/link/atom_cache.h src/link/claim.c src/link/conn.c src/link/conn_in.c src/link/conn_internal.h \
-	src/link/control.c src/link/control.h src/link/cookie.c src/link/dial.c \
+	src/link/control.c src/link/control.h src/link/cookie.c src/link/cookie_patterns.c src/link/dial.c \
 	src/link/discover.c src/link/discover_place.c src/link/discover_place.h \
 	src/link/discover_port.c \
 	src/link/discover_scan.c src/link/epmd.c src/link/frame.c \

@@ -15,6 +15,7 @@
 /* In order of precedence. */
 enum cookie_origin {
     COOKIE_NONE,
+    COOKIE_PATTERNS,   /* --cookies, or the configuration's file of them */
     COOKIE_FILE,       /* --cookie-file */
     COOKIE_ENV,        /* BEAMTOP_COOKIE */
     COOKIE_OPTION,     /* --cookie */
@@ -47,6 +48,13 @@ int cookie_find(struct cookie *out, const struct cookie_places *places, struct e
 
 /* The first line of a file, without white space around it. Its mode is not our business. */
 int cookie_read_file(struct cookie *out, const char *path, struct error *err);
+
+/*
+ * Of a file of cookies: a line is a pattern of names as in a shell, a blank and the cookie; what
+ * begins with a # is a comment. The first line that fits the node's full name counts.
+ * ERR_NOT_FOUND: none fits; ERR_USAGE: the file is missing or not ours alone, or a line before that
+ * one has no cookie. */
+int cookie_match_file(struct cookie *out, const char *path, const char *node, struct error *err);
 
 int cookie_set(struct cookie *out, const char *text, size_t len, enum cookie_origin origin,
                struct error *err);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -225,6 +226,16 @@ void cli_options_clear(struct cli_options *o)
         explicit_bzero(o->cookie, strlen(o->cookie));
     free(o->cookie);
     o->cookie = NULL;
+}
+
+void cli_config_dir(char *out, size_t size, const struct app_env *env)
+{
+    if (env->xdg_config_home && *env->xdg_config_home)
+        snprintf(out, size, "%s/beamtop", env->xdg_config_home);
+    else if (env->home && *env->home)
+        snprintf(out, size, "%s/.config/beamtop", env->home);
+    else
+        *out = '\0';
 }
 
 /* Copies the cookie, and overwrites the one that ps shows. */

@@ -44,6 +44,7 @@ struct cli_options {
     size_t n_rest;
     char *cookie; /* owned */
     const char *cookie_file;
+    const char *cookies; /* a file of patterns and cookies */
     double timeout_s;
     double interval_s;
     double budget;
@@ -134,7 +135,9 @@ extern const size_t cli_commands_len;
    Texts in o are borrowed from argv; cli_options_clear, also after a failure. */
 int cli_parse(int argc, char **argv, const struct cli_command **command, struct cli_options *o,
               struct error *err);
-void cli_options_clear(struct cli_options *o);    /* wipes the cookie */
+void cli_options_clear(struct cli_options *o); /* wipes the cookie */
+/* $XDG_CONFIG_HOME/beamtop or ~/.config/beamtop; "" without a home. */
+void cli_config_dir(char *out, size_t size, const struct app_env *env);
 struct slice cli_near_command(const char *given); /* the one that may be meant; empty: none */
 
 void cli_usage(struct buf *out, const struct cli_command *command); /* NULL: all */

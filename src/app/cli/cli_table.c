@@ -16,6 +16,8 @@ const struct cli_option cli_option_table[] = {
      "cookie of the node; wiped from the process list at once"},
     {"cookie-file", 0, FOR_CONNECT, TYPE_TEXT, AT(cookie_file), 0, 0, 0, "FILE",
      "read the cookie from FILE"},
+    {"cookies", 0, FOR_CONNECT, TYPE_TEXT, AT(cookies), 0, 0, 0, "FILE",
+     "read cookies by node from FILE: lines of a name pattern and a cookie"},
     {"timeout", 't', FOR_CONNECT, TYPE_SECONDS, AT(timeout_s), 0, 0.05, 600, "SECONDS",
      "time limit for connecting and for the header, 0.05 to 600 (5)"},
     {"host", 0, FOR_CONNECT, TYPE_TEXT, AT(host), 0, 0, 0, "HOST",

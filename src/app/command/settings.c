@@ -38,17 +38,6 @@ static int apply_command_line(struct settings *s, const struct cli_options *o, s
     return rc;
 }
 
-/* $XDG_CONFIG_HOME/beamtop or ~/.config/beamtop; "" without a home. */
-static void config_dir(char *out, size_t size, const struct app_env *env)
-{
-    if (env->xdg_config_home && *env->xdg_config_home)
-        snprintf(out, size, "%s/beamtop", env->xdg_config_home);
-    else if (env->home && *env->home)
-        snprintf(out, size, "%s/.config/beamtop", env->home);
-    else
-        *out = '\0';
-}
-
 static int load_files(struct settings *s, const struct cli_options *o, const struct app_env *env,
                       struct error *err)
 {
@@ -56,7 +45,7 @@ static int load_files(struct settings *s, const struct cli_options *o, const str
     const char *named = o->config ? o->config : env->config;
     if (named)
         return config_load(&s->config, named, err);
-    config_dir(dir, sizeof dir, env);
+    cli_config_dir(dir, sizeof dir, env);
     const char *const places[] = {CONF_DIR, dir};
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
         if (!*places[i])
@@ -80,7 +69,7 @@ int settings_init(struct settings *s, const struct cli_options *o, const struct 
     keymap_init(&s->keymap);
     theme_init(&s->theme);
     diags_init(&s->diags);
-    config_dir(dir, sizeof dir, env);
+    cli_config_dir(dir, sizeof dir, env);
     if (*dir)
         snprintf(s->theme_dir, sizeof s->theme_dir, "%s/themes", dir);
     s->config = (struct config){

@@ -56,6 +56,7 @@ static void put_arguments(struct arguments *a, const struct record_start *start)
     add_number_option(a, "--budget", option_double(o, OPTION_BUDGET));
     add_number_option(a, "--timeout", cli->timeout_s);
     add_text_option(a, "--cookie-file", cli->cookie_file);
+    add_text_option(a, "--cookies", cli->cookies);
     add_text_option(a, "--host", cli->host);
     if (cli->port > 0)
         add_number_option(a, "--port", (double)cli->port);

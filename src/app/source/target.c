@@ -100,9 +100,35 @@ static void set_local(struct target *t, const struct discover_vm *vm, const stru
     cookie_wipe(&found.cookie);
 }
 
+static bool cookie_given(const struct cli_options *o, const struct app_env *env)
+{
+    return o->cookie || o->cookie_file || env->cookie;
+}
+
+/* By the file of patterns that was named; the one of the configuration does not stand above a
+ * cookie that was given. ERR_NOT_FOUND: there is none for this node. */
+static int match_cookie(struct target *t, const struct cli_options *o, const struct app_env *env,
+                        struct error *err)
+{
+    char dir[512], path[600], here[LIMIT_NODE_NAME_BYTES + 1] = "localhost";
+    struct name full;
+    struct error ignored = {0};
+    gethostname(here, sizeof here - 1);
+    if (name_parse(&full, t->name, here, &ignored) != 0)
+        return ERR_NOT_FOUND; /* the connection says what is wrong with it */
+    if (o->cookies)
+        return cookie_match_file(&t->cookie, o->cookies, full.full, err);
+    cli_config_dir(dir, sizeof dir, env);
+    snprintf(path, sizeof path, "%s/cookies", dir);
+    if (*dir == '\0' || cookie_given(o, env) || o->no_config || access(path, F_OK) != 0)
+        return ERR_NOT_FOUND;
+    return cookie_match_file(&t->cookie, path, full.full, err);
+}
+
 static int find_cookie(struct target *t, const struct cli_options *o, const struct app_env *env,
                        const struct discover_vm *vm, struct error *err)
 {
+    const int rc = match_cookie(t, o, env, err);
     struct cookie_places sources = {
         .file = o->cookie_file,
         .env = env->cookie,
@@ -112,12 +138,10 @@ static int find_cookie(struct target *t, const struct cli_options *o, const stru
         .home = env->home,
         .xdg_config_home = env->xdg_config_home,
     };
+    if (rc != ERR_NOT_FOUND)
+        return rc;
+    *err = (struct error){0};
     return cookie_find(&t->cookie, &sources, err);
-}
-
-static bool cookie_given(const struct cli_options *o, const struct app_env *env)
-{
-    return o->cookie || o->cookie_file || env->cookie;
 }
 
 /* No host has such a name: it is a recording that does not exist, so the error names no nodes. */

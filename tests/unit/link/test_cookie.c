@@ -168,6 +168,68 @@ TEST(test_given_but_unusable)
     assert_int_equal(c.origin, COOKIE_NONE);
 }
 
+static const struct {
+    const char *text, *cookie; /* NULL: there is none, for this reason */
+    int rc;
+    const char *says;
+} patterns[] = {
+    {"# the shop\n\nshop@db1 FIRST\n", "FIRST", 0, NULL},
+    {"other@* NONE\r\nshop@*\t two words \r\n* LAST", "two words", 0, NULL},
+    {"*@db? BY HOST\nshop@db1 LATER\n", "BY HOST", 0, NULL},
+    {"shop@db1 #=[\n", "#=[", 0, NULL},
+    {"shop@db2 NONE\nshop NONE\n", NULL, ERR_NOT_FOUND, "no line of"},
+    {"", NULL, ERR_NOT_FOUND, "no line of"},
+    {"* FIRST\nSECRET\n", "FIRST", 0, NULL},
+    {"\nSECRET\n", NULL, ERR_USAGE, "line 2"},
+};
+
+TEST(test_patterns)
+{
+    for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
+        struct cookie c = {0};
+        struct error err = {0};
+        write_file(file, patterns[i].text, strlen(patterns[i].text));
+        assert_int_equal(chmod(file, 0600), 0);
+        const int rc = cookie_match_file(&c, file, "shop@db1", &err);
+        print_message("# %zu: %s\n", i, err.text);
+        assert_int_equal(rc, patterns[i].rc);
+        assert_int_equal(c.origin, patterns[i].cookie ? COOKIE_PATTERNS : COOKIE_NONE);
+        assert_string_equal(c.text, patterns[i].cookie ? patterns[i].cookie : "");
+        assert_null(strstr(err.text, "SECRET"));
+        if (patterns[i].says)
+            assert_non_null(strstr(err.text, patterns[i].says));
+    }
+}
+
+static void refuse_patterns(const char *path, const char *says)
+{
+    struct cookie c = {0};
+    struct error err = {0};
+    assert_int_equal(cookie_match_file(&c, path, "shop@db1", &err), ERR_USAGE);
+    print_message("# %s\n", err.text);
+    assert_non_null(strstr(err.text, says));
+    assert_int_equal(c.origin, COOKIE_NONE);
+}
+
+/* What others can read, what is no file, too long a cookie, too much. */
+TEST(test_patterns_that_are_refused)
+{
+    char text[70000] = "* ";
+    write_file(file, "* SECRET\n", 9);
+    assert_int_equal(chmod(file, 0640), 0);
+    refuse_patterns(file, "chmod 600");
+    assert_int_equal(chmod(file, 0600), 0);
+    memset(text + 2, 'x', sizeof text - 2);
+    write_file(file, text, 2 + LIMIT_COOKIE_BYTES + 1);
+    refuse_patterns(file, "longer than");
+    write_file(file, text, sizeof text);
+    refuse_patterns(file, "or more");
+    write_file(file, "* A\0B\n", 7);
+    refuse_patterns(file, "NUL");
+    refuse_patterns(home, "is not a file");
+    refuse_patterns("/does/not/exist", "No such file");
+}
+
 TEST(test_wipe)
 {
     struct cookie c = {0};
