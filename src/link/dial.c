@@ -293,9 +293,9 @@ static void on_addresses(void *arg, const struct address *addresses, size_t coun
 {
     struct dial *d = arg;
     d->lookup = NULL;
+    d->hs.address_count = count < DIAL_ADDRESSES ? count : DIAL_ADDRESSES;
     if (count > 0)
-        memcpy(d->hs.addresses, addresses, count * sizeof *addresses);
-    d->hs.address_count = count;
+        memcpy(d->hs.addresses, addresses, d->hs.address_count * sizeof *addresses);
     if (d->is_this_host)
         add_loopback(&d->hs);
     if (d->hs.address_count == 0) {

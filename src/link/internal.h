@@ -11,28 +11,13 @@
 #include "beamtop/base/error.h"
 #include "beamtop/link/conn.h"
 #include "beamtop/link/cookie.h"
+#include "beamtop/link/lookup.h"
 #include "beamtop/link/name.h"
 
 #define DIAL_ADDRESSES 8 /* of one host: more are not tried */
 
-struct address {
-    struct sockaddr_storage sa;
-    socklen_t len;
-};
-
 /* As cookie_read_file, from an open file; path is for the text. */
 int cookie_read_fd(struct cookie *out, int fd, const char *path, struct error *err);
-
-/* ---- lookup: getaddrinfo on a thread that may be left behind, since nothing can interrupt it */
-
-struct lookup;
-
-/* `done` is called once from the loop: count 0 with err set, or the addresses. */
-int lookup_start(struct lookup **out, uv_loop_t *loop, const char *host, unsigned timeout_ms,
-                 void (*done)(void *arg, const struct address *addresses, size_t count,
-                              const struct error *err),
-                 void *arg, struct error *err);
-void lookup_cancel(struct lookup *l); /* NULL is fine */
 
 /*
  * ---- claim: one of our names for a target, as it stands between the processes of this host. A

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "internal.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ struct shared {
     struct lookup *owner; /* NULL: cancelled */
     char host[LIMIT_NODE_NAME_BYTES + 1];
     int rc;
-    struct address addresses[DIAL_ADDRESSES];
+    struct address *addresses;
     size_t count;
 };
 
@@ -40,6 +41,7 @@ static void shared_release(struct shared *s)
     pthread_mutex_unlock(&s->lock);
     if (left == 0) {
         pthread_mutex_destroy(&s->lock);
+        free(s->addresses);
         free(s);
     }
 }
@@ -53,11 +55,12 @@ static void *run_lookup(void *arg)
 
     pthread_mutex_lock(&s->lock);
     s->rc = rc;
-    for (const struct addrinfo *a = found; rc == 0 && a; a = a->ai_next) {
-        if (s->count < DIAL_ADDRESSES && a->ai_addrlen <= sizeof s->addresses[0].sa) {
-            memcpy(&s->addresses[s->count].sa, a->ai_addr, a->ai_addrlen);
-            s->addresses[s->count++].len = a->ai_addrlen;
-        }
+    for (const struct addrinfo *a = found; rc == 0 && a && s->count < LOOKUP_MOST; a = a->ai_next) {
+        if (a->ai_addrlen > sizeof s->addresses[0].sa)
+            continue;
+        s->addresses = alloc_grow(s->addresses, s->count, sizeof *s->addresses);
+        memcpy(&s->addresses[s->count].sa, a->ai_addr, a->ai_addrlen);
+        s->addresses[s->count++].len = a->ai_addrlen;
     }
     if (s->owner)
         uv_async_send(&s->owner->async);
@@ -89,14 +92,14 @@ static void end_lookup(struct lookup *l)
 static void on_found(uv_async_t *async)
 {
     struct lookup *l = async->data;
-    struct address addresses[DIAL_ADDRESSES];
     struct error err = {0};
     if (l->finished)
         return;
     pthread_mutex_lock(&l->shared->lock);
     size_t count = l->shared->count;
     int rc = l->shared->rc;
-    memcpy(addresses, l->shared->addresses, sizeof addresses);
+    struct address *addresses = l->shared->addresses;
+    l->shared->addresses = NULL;
     pthread_mutex_unlock(&l->shared->lock);
     if (rc != 0 || count == 0) {
         count = 0;
@@ -107,6 +110,7 @@ static void on_found(uv_async_t *async)
     }
     end_lookup(l);
     l->done(l->arg, addresses, count, &err);
+    free(addresses);
 }
 
 static void on_lookup_timeout(uv_timer_t *timer)
@@ -174,4 +178,14 @@ void lookup_cancel(struct lookup *l)
 {
     if (l && !l->finished)
         end_lookup(l);
+}
+
+void lookup_text(char *out, size_t size, const struct address *address)
+{
+    const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)&address->sa;
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)&address->sa;
+    const void *bytes = address->sa.ss_family == AF_INET6 ? (const void *)&six->sin6_addr
+                                                          : (const void *)&four->sin_addr;
+    if (!inet_ntop(address->sa.ss_family, bytes, out, (socklen_t)size))
+        *out = '\0';
 }

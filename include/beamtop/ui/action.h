@@ -18,7 +18,7 @@ enum action {
     ACTION_UP, ACTION_DOWN, ACTION_PAGE_UP, ACTION_PAGE_DOWN, ACTION_FIRST, ACTION_LAST,
     ACTION_LEFT, ACTION_RIGHT, ACTION_ENTER, ACTION_BACK,
     /* views and panes */
-    ACTION_VIEW, ACTION_VIEWS, ACTION_TREE, ACTION_PICK_NODE, ACTION_NEXT_PANE,
+    ACTION_VIEW, ACTION_VIEWS, ACTION_TREE, ACTION_PICK_NODE, ACTION_ADD_NODE, ACTION_REMOVE_NODE, ACTION_NEXT_PANE,
     ACTION_PREVIOUS_PANE, ACTION_SPLIT, ACTION_ZOOM, ACTION_CLOSE,
     /* lists */
     ACTION_SORT, ACTION_SORT_LEFT, ACTION_SORT_RIGHT, ACTION_SORT_REVERSE, ACTION_SORT_DELTA,
@@ -93,6 +93,7 @@ enum action_on {
     ON_COLUMNS, /* columns to choose */
     ON_PROCESS, /* processes under the cursor, or one that is shown */
     ON_OWN,     /* beamtop's own processes to show or hide */
+    ON_NODES,   /* nodes in its rows */
     ON_RUN,     /* something that it runs, of the action's owner */
 };
 
@@ -109,6 +110,7 @@ enum action_owner {
     OWNER_SPANS,   /* app/tui/tui_spans.c */
     OWNER_EVENTS,  /* app/tui/tui_events.c */
     OWNER_RECORD,  /* app/tui/tui_record.c */
+    OWNER_FLEET,   /* app/tui/tui_nodes.c */
     ACTION_OWNERS,
 };
 

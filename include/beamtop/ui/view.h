@@ -175,6 +175,7 @@ struct view_ops {
     int (*of_others)(const struct model *model, uint64_t row, struct error *err);
     enum action shown_by; /* goes here too, beside `view`; 0: none does */
     bool hinted;          /* its key stands in the last row, where there is room */
+    bool nodes;           /* its rows are nodes */
     bool no_processes;    /* neither its rows nor what it is opened on are processes */
     bool own_facts;       /* about this program, not the node: never stale */
     bool

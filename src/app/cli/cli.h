@@ -45,6 +45,7 @@ struct cli_options {
     char *cookie; /* owned */
     const char *cookie_file;
     const char *cookies; /* a file of patterns and cookies */
+    bool cluster;
     double timeout_s;
     double interval_s;
     double budget;

@@ -33,6 +33,7 @@ enum {
     FOR_TABLE = 1 << 23,    /* an answer that is one table */
     FOR_ETS = 1 << 25,      /* one ETS table */
     FOR_EVENTS = 1 << 26,   /* system events */
+    FOR_SEVERAL = 1 << 27,  /* what takes several nodes */
     FOR_CSV = 1 << 22,      /* no command names it: those that have the format take it */
 };
 

@@ -61,6 +61,7 @@ struct batch_group {
     const struct batch_job *job;
     struct runtime rt;
     struct discover_list vms;
+    struct fleet_names names;
     struct batch_member **members;
     size_t n, begun, over;
     int code; /* the first that is not 0 */
@@ -268,6 +269,7 @@ static int start_source(struct batch *b, struct error *err)
         .cli = o,
         .env = b->job->env,
         .vms = b->group ? &b->group->vms : NULL,
+        .lent = b->lent,
         .loop = b->group ? &b->group->rt.loop : &b->rt.loop,
         .model = b->model,
         .interval_s = o->interval_s,
@@ -323,8 +325,9 @@ int batch_run(const struct batch_job *job)
 
 /* ---- several nodes */
 
-static void add_to_group(struct batch_group *g, const char *name)
+static void add_to_group(struct batch_group *g, size_t i)
 {
+    const char *name = g->names.names[i];
     struct batch_member *m = alloc_zero(1, sizeof *m);
     snprintf(m->name, sizeof m->name, "%s", name);
     m->options = *g->job->options;
@@ -333,6 +336,7 @@ static void add_to_group(struct batch_group *g, const char *name)
     m->job.options = &m->options;
     m->batch.job = &m->job;
     m->batch.group = g;
+    m->batch.lent = fleet_lent(&g->names, i);
     m->batch.model = model_new();
     g->members[g->n++] = m;
 }
@@ -375,6 +379,7 @@ static void close_group(struct batch_group *g)
         free(g->members[i]);
     }
     free(g->members);
+    fleet_names_clear(&g->names);
     discover_clear(&g->vms);
 }
 
@@ -382,24 +387,22 @@ int batch_run_each(const struct batch_job *job)
 {
     static const int signals[] = {SIGINT, SIGTERM};
     struct batch_group g = {.job = job};
-    struct fleet_names names;
     struct error err = {0}, ignored = {0};
     fleet_prepare();
     runtime_init(&g.rt);
     runtime_catch(&g.rt, signals, ARRAY_LEN(signals), on_group_interrupt, &g);
     (void)nodes_find(&g.vms, job->options, job->env, NODES_EPMD_MS, &ignored);
-    if (fleet_names_take(&names, job->options->target, &err) != 0) {
+    if (fleet_resolve(&g.names, job->options, job->env, &g.vms, &err) != 0) {
         (void)runtime_ends(&g.rt, exit_code_of_error(err.code), &err);
     } else {
-        g.members = alloc_zero(names.n, sizeof(struct batch_member *));
-        for (size_t i = 0; i < names.n; i++)
-            add_to_group(&g, names.names[i]);
+        g.members = alloc_zero(g.names.n, sizeof(struct batch_member *));
+        for (size_t i = 0; i < g.names.n; i++)
+            add_to_group(&g, i);
         begin_more(&g);
         if (!g.rt.ended)
             uv_run(&g.rt.loop, UV_RUN_DEFAULT);
     }
     close_group(&g);
-    fleet_names_clear(&names);
     if (g.rt.err.code != ERR_NONE)
         tell_error(&g.rt.err);
     return g.rt.exit_code;

@@ -21,6 +21,7 @@ struct source;
 struct batch {
     const struct batch_job *job;
     struct batch_group *group; /* of several nodes; NULL: there is one */
+    const struct cookie *lent; /* of the cluster that has named it; NULL: none */
     bool over;                 /* of several: its ticks are printed, or it has failed */
     struct runtime rt;
     struct model *model;

@@ -77,7 +77,7 @@ int printing_run(const struct cli_options *o, const struct app_env *env, const s
         .on_tick = print_tick,
         .arg = p,
     };
-    int code = fleet_is_meant(o->target) ? batch_run_each(&job) : batch_run(&job);
+    int code = fleet_is_asked(o) ? batch_run_each(&job) : batch_run(&job);
     sink_close(p->sink);
     return code;
 }

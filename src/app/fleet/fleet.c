@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
@@ -12,6 +13,7 @@
 
 #define TURN_MS 50u
 #define RETRY_FIRST_MS 10000u
+#define RETRY_LOST_MS 500u /* it may be there again at once: its first tries are soon */
 #define RETRY_LAST_MS 60000u
 #define WORKERS "32" /* threads in which hands are shaken: a node that hangs holds one */
 
@@ -60,35 +62,45 @@ static void tell_loss(const struct member *m, const struct error *why)
             f->setup.lost(f->setup.arg, i, why);
 }
 
-static void on_member_link(void *arg, bool up)
-{
-    struct member *m = arg;
-    m->state = up ? MEMBER_UP : MEMBER_LOST;
-    m->was_up = m->was_up || up;
-    m->ticks = 0;
-    if (up) {
-        m->tries = 0;
-    } else {
-        (void)error_set(&m->why, ERR_LOST, "connection lost");
-        tell_loss(m, &m->why);
-    }
-    note_change(m->fleet);
-}
-
 static unsigned retry_after_ms(const struct member *m)
 {
-    unsigned ms = RETRY_FIRST_MS;
+    unsigned ms = m->was_up ? RETRY_LOST_MS : RETRY_FIRST_MS;
     for (unsigned i = 1; i < m->tries && ms < RETRY_LAST_MS; i++)
         ms *= 2;
     return ms < RETRY_LAST_MS ? ms : RETRY_LAST_MS;
 }
 
-static void fail_member(struct member *m, const struct error *err)
+void fleet_fail_member(struct member *m, const struct error *why)
 {
     m->state = MEMBER_FAILED;
-    m->why = *err;
+    m->why = *why;
     m->tries++;
     m->due_ms = uv_now(m->fleet->setup.loop) + retry_after_ms(m);
+    note_change(m->fleet);
+}
+
+/* What it says later is of a connection that is closed. */
+static void end_member(struct member *m, const struct error *why)
+{
+    m->ended = true;
+    fleet_fail_member(m, why);
+}
+
+static void on_member_link(void *arg, bool up)
+{
+    struct member *m = arg;
+    struct error why = {0};
+    m->ticks = 0;
+    if (!up || m->ended)
+        return; /* the end follows, with its reason */
+    m->is_twin = fleet_is_twin(m, &why);
+    if (m->is_twin) {
+        end_member(m, &why);
+        return;
+    }
+    m->state = MEMBER_UP;
+    m->was_up = true;
+    m->tries = 0;
     note_change(m->fleet);
 }
 
@@ -96,8 +108,9 @@ static void on_member_end(void *arg, enum conn_failure why, const struct error *
 {
     struct member *m = arg;
     (void)why;
-    m->ended = true;
-    fail_member(m, err);
+    if (m->ended)
+        return;
+    end_member(m, err);
     tell_loss(m, err);
 }
 
@@ -120,23 +133,21 @@ static void open_member(struct member *m)
     const struct fleet_setup *setup = &m->fleet->setup;
     struct error err = {0};
     m->state = MEMBER_OPENING;
+    if (m->resolves) {
+        fleet_look_up(m);
+        return;
+    }
     int rc = target_init(&m->target, m->name, setup->cli, setup->env, setup->vms, 0, &err);
     if (rc == 0) {
-        const struct live_options options = {.conn = m->target.conn,
-                                             .interval_s = setup->interval_s,
-                                             .budget = setup->budget,
-                                             .reconnect = true};
+        target_lend(&m->target, &m->lent);
+        const struct live_options options = {
+            .conn = m->target.conn, .interval_s = setup->interval_s, .budget = setup->budget};
         rc = live_open(&m->live, setup->loop, &options, m->model, &handlers, m, &err);
     }
     if (rc == 0)
         return;
     target_clear(&m->target);
-    fail_member(m, &err);
-}
-
-static bool is_due(const struct member *m, uint64_t now_ms)
-{
-    return m->state == MEMBER_WAITING || (m->state == MEMBER_FAILED && m->due_ms <= now_ms);
+    fleet_fail_member(m, &err);
 }
 
 static size_t count_in_state(const struct fleet *f, enum member_state state)
@@ -147,6 +158,21 @@ static size_t count_in_state(const struct fleet *f, enum member_state state)
     return n;
 }
 
+/* For the names alone nobody is connected to, but the node that names its cluster. */
+static bool is_needed(const struct member *m)
+{
+    const struct fleet *f = m->fleet;
+    return !f->names_only || m->resolves || (f->follows && fleet_up(f) == 0);
+}
+
+static bool is_due(const struct member *m)
+{
+    const bool rests = m->state == MEMBER_FAILED || (m->resolves && m->state == MEMBER_UP);
+    if (m->removed || m->live || m->is_twin || m->left || !is_needed(m))
+        return false;
+    return m->state == MEMBER_WAITING || (rests && m->due_ms <= uv_now(m->fleet->setup.loop));
+}
+
 static void on_fleet_turn(uv_timer_t *timer)
 {
     struct fleet *f = timer->data;
@@ -155,11 +181,12 @@ static void on_fleet_turn(uv_timer_t *timer)
         struct member *m = f->members[i];
         if (m->ended)
             close_member(m);
-        if (opening < FLEET_OPENING && is_due(m, uv_now(f->setup.loop))) {
+        if (opening < FLEET_OPENING && is_due(m)) {
             open_member(m);
             opening += m->state == MEMBER_OPENING;
         }
     }
+    fleet_follow(f);
     if (f->changed && f->setup.changed)
         f->setup.changed(f->setup.arg);
     f->changed = false;
@@ -167,13 +194,42 @@ static void on_fleet_turn(uv_timer_t *timer)
 
 /* ---- life */
 
-static void add_member(struct fleet *f, const char *name)
+/* The place of one that was removed, where there is no other. */
+static struct member *make_member(struct fleet *f)
 {
+    for (size_t i = 0; f->n == FLEET_MOST && i < f->n; i++)
+        if (f->members[i]->removed && !f->members[i]->resolves)
+            return f->members[i];
+    if (f->n == FLEET_MOST)
+        return NULL;
     struct member *m = alloc_zero(1, sizeof *m);
-    m->fleet = f;
     m->model = model_new_sized(1, 1);
-    snprintf(m->name, sizeof m->name, "%s", name);
+    f->members = alloc_grow(f->members, f->n, sizeof(struct member *));
     f->members[f->n++] = m;
+    return m;
+}
+
+int fleet_new_member(struct member **out, struct fleet *f, const char *name, struct error *err)
+{
+    struct member *m = make_member(f);
+    if (!m)
+        return error_set(err, ERR_LIMIT, "more than %d nodes", FLEET_MOST);
+    struct model *model = m->model;
+    cookie_wipe(&m->lent);
+    *m = (struct member){.fleet = f, .model = model};
+    m->resolves = fleet_name_resolves(name);
+    snprintf(m->name, sizeof m->name, "%s", name);
+    note_change(f);
+    *out = m;
+    return 0;
+}
+
+struct member *fleet_find(const struct fleet *f, const char *name)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (strcmp(f->members[i]->name, name) == 0 || strcmp(f->members[i]->target.name, name) == 0)
+            return f->members[i];
+    return NULL;
 }
 
 void fleet_prepare(void)
@@ -182,24 +238,42 @@ void fleet_prepare(void)
                  0); /* libuv has 4, and reads it at its first work */
 }
 
+static int add_all(struct fleet *f, const struct fleet_names *names, struct error *err)
+{
+    struct member *m;
+    for (size_t i = 0; i < names->n; i++) {
+        const struct cookie *lent = fleet_lent(names, i);
+        const int rc = fleet_new_member(&m, f, names->names[i], err);
+        if (rc != 0)
+            return rc;
+        if (lent) {
+            m->origin = MEMBER_OF_CLUSTER;
+            m->lent = *lent;
+        }
+    }
+    return 0;
+}
+
 int fleet_open(struct fleet **out, const char *target, const struct fleet_setup *setup,
                struct error *err)
 {
-    struct fleet_names names;
-    const int rc = fleet_names_take(&names, target, err);
-    if (rc == 0) {
-        struct fleet *f = alloc_zero(1, sizeof *f);
-        f->setup = *setup;
-        f->members = alloc_zero(names.n, sizeof(struct member *));
-        for (size_t i = 0; i < names.n; i++)
-            add_member(f, names.names[i]);
-        f->timer = alloc_zero(1, sizeof *f->timer);
-        uv_timer_init(setup->loop, f->timer);
-        f->timer->data = f;
-        uv_timer_start(f->timer, on_fleet_turn, 0, TURN_MS);
-        *out = f;
-    }
+    struct fleet_names names = {0};
+    struct fleet *f = alloc_zero(1, sizeof *f);
+    f->setup = *setup;
+    f->follows = setup->cli->cluster && !setup->fixed;
+    f->timer = alloc_zero(1, sizeof *f->timer);
+    uv_timer_init(setup->loop, f->timer);
+    f->timer->data = f;
+    uv_timer_start(f->timer, on_fleet_turn, 0, TURN_MS);
+    int rc = setup->fixed ? fleet_resolve(&names, setup->cli, setup->env, setup->vms, err)
+                          : fleet_names_take(&names, target, err);
+    if (rc == 0)
+        rc = add_all(f, &names, err);
     fleet_names_clear(&names);
+    if (rc == 0)
+        *out = f;
+    else
+        fleet_close(f);
     return rc;
 }
 
@@ -214,6 +288,8 @@ void fleet_close(struct fleet *f)
         return;
     for (size_t i = 0; i < f->n; i++) {
         close_member(f->members[i]);
+        lookup_cancel(f->members[i]->lookup);
+        cookie_wipe(&f->members[i]->lent);
         model_free(f->members[i]->model);
         free(f->members[i]);
     }
@@ -232,23 +308,43 @@ size_t fleet_size(const struct fleet *f)
 
 size_t fleet_up(const struct fleet *f)
 {
-    return count_in_state(f, MEMBER_UP);
+    size_t n = 0;
+    for (size_t i = 0; i < f->n; i++)
+        n += f->members[i]->state == MEMBER_UP && !f->members[i]->resolves;
+    return n;
+}
+
+bool fleet_has_why(const struct member *m)
+{
+    return m->state == MEMBER_FAILED || (m->state == MEMBER_OPENING && m->tries > 0);
+}
+
+static bool is_settled(const struct member *m)
+{
+    const bool is_known = m->resolves || m->ticks >= 2;
+    return m->removed || m->left || fleet_has_why(m) || (m->state == MEMBER_UP && is_known);
 }
 
 size_t fleet_settled(const struct fleet *f)
 {
-    size_t n = count_in_state(f, MEMBER_FAILED) + count_in_state(f, MEMBER_LOST);
+    size_t n = 0;
     for (size_t i = 0; i < f->n; i++)
-        n += f->members[i]->state == MEMBER_UP && f->members[i]->ticks >= 2;
-    return n;
+        n += is_settled(f->members[i]);
+    return n > 0 && f->follows && !f->cluster_known && fleet_up(f) > 0 ? n - 1 : n;
 }
 
 bool fleet_has_failed(const struct fleet *f, struct error *err)
 {
-    if (f->n == 0 || count_in_state(f, MEMBER_FAILED) < f->n)
-        return false;
-    *err = f->members[0]->why;
-    return true;
+    const struct member *first = NULL;
+    for (size_t i = 0; i < f->n; i++) {
+        const struct member *m = f->members[i];
+        if (!m->removed && !fleet_has_why(m))
+            return false;
+        first = first || m->removed ? first : m;
+    }
+    if (first)
+        *err = first->why;
+    return first != NULL;
 }
 
 const char *fleet_name(const struct fleet *f, size_t node)
@@ -265,7 +361,51 @@ struct live *fleet_live(const struct fleet *f, size_t node)
 const struct error *fleet_why(const struct fleet *f, size_t node)
 {
     const struct member *m = f->members[node];
-    return m->state == MEMBER_FAILED || m->state == MEMBER_LOST ? &m->why : NULL;
+    return fleet_has_why(m) ? &m->why : NULL;
+}
+
+const struct cookie *fleet_cookie(const struct fleet *f, const char *name)
+{
+    const struct member *m = fleet_find(f, name);
+    return m && m->live ? &m->target.cookie : NULL;
+}
+
+/* ---- what you add and remove */
+
+static int add_name(void *arg, const char *name, struct error *err)
+{
+    struct fleet *f = arg;
+    struct member *m = fleet_find(f, name);
+    if (!m)
+        return fleet_new_member(&m, f, name, err);
+    m->origin = MEMBER_GIVEN;
+    m->left = NULL;
+    m->removed = m->is_twin = false;
+    m->due_ms = 0;
+    note_change(f);
+    return 0;
+}
+
+int fleet_add(struct fleet *f, const char *names, struct error *err)
+{
+    return fleet_read_names(names, add_name, f, err);
+}
+
+bool fleet_remove(struct fleet *f, const char *name)
+{
+    struct member *m = fleet_find(f, name);
+    if (!m || m->removed)
+        return false;
+    close_member(m);
+    lookup_cancel(m->lookup);
+    m->lookup = NULL;
+    m->state = MEMBER_WAITING;
+    m->removed = true;
+    m->tries = 0;
+    for (size_t i = 0; i < f->n; i++) /* one of them may have been refused for it */
+        f->members[i]->is_twin = false;
+    note_change(f);
+    return true;
 }
 
 int fleet_take(const struct fleet *f, struct model *m, struct error *err)

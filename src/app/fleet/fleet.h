@@ -4,8 +4,13 @@
  * header's numbers are asked, and of small ones seldom which process has the longest message queue.
  * What one node does (refuses, hangs, goes away) touches no other: it is shown in its row.
  *
- * At most FLEET_OPENING connections are opened at a time. One that fails or is lost is tried again
- * by itself, after 10 s and then ever less often, up to once a minute.
+ * At most FLEET_OPENING connections are opened at a time, lost ones too. One that is lost is tried
+ * again after half a second, one that fails after 10 s, both then ever less often, up to once a
+ * minute.
+ *
+ * Nodes may come and go. NAME@dns:HOST is looked up every 30 s: NAME@ADDRESS for each address. With
+ * --cluster the first node that is up names those that it is connected to, visible ones only. Who
+ * is named no longer keeps its row, which says so. Of a node under two names the second is refused.
  *
  * One thread: the loop's. The fleet belongs to who opened it; loop, options and environment are
  * borrowed until it is closed. */
@@ -19,6 +24,7 @@
 #include "app/cli/cli.h"
 #include "beamtop/base/error.h"
 #include "beamtop/base/limits.h"
+#include "beamtop/link/cookie.h"
 #include "beamtop/link/discover.h"
 #include "beamtop/model/model.h"
 
@@ -28,6 +34,7 @@
 struct fleet;
 
 struct fleet_setup {
+    bool fixed; /* none joins later: who opens it waits, as for fleet_resolve() */
     const struct cli_options *cli; /* way to the nodes, their cookie */
     const struct app_env *env;
     const struct discover_list *vms; /* of this host; read while a connection is opened */
@@ -41,16 +48,25 @@ struct fleet_setup {
     void *arg;
 };
 
-/* Several names with commas between, or a file of them behind an '@'. */
+/* Several names with commas between, a file of them behind an '@', or one that DNS resolves. */
 bool fleet_is_meant(const char *target);
+bool fleet_is_asked(const struct cli_options *cli); /* of its target, or by --cluster */
 struct fleet_names {
     char (*names)[LIMIT_NODE_NAME_BYTES + 1]; /* each once, in their order */
     size_t n;
+    size_t lent_from;   /* from here on: named by a node of their cluster … */
+    struct cookie lent; /* … whose cookie this is, for those that have none by a pattern */
 };
 /* ERR_USAGE: what is wrong with the names, or with a line of the file, or that there is none;
  * ERR_LIMIT: too many. The caller clears out either way. */
 int fleet_names_take(struct fleet_names *out, const char *target, struct error *err);
-void fleet_names_clear(struct fleet_names *names);
+void fleet_names_clear(struct fleet_names *names); /* wipes the cookie */
+/* That of a name which the cluster has named, else NULL. */
+const struct cookie *fleet_lent(const struct fleet_names *names, size_t i);
+/* The same, with what DNS and, by --cluster, the first node that answers know now: who calls waits
+ * for them, so long as --timeout says. Also ERR_CONNECT, ERR_TIMEOUT: DNS knows none. */
+int fleet_resolve(struct fleet_names *out, const struct cli_options *cli, const struct app_env *env,
+                  const struct discover_list *vms, struct error *err);
 /* Before libuv's threads are used, as by nodes_find(): with few, nodes that hang hold all of them.
  */
 void fleet_prepare(void);
@@ -59,6 +75,13 @@ int fleet_open(struct fleet **out, const char *target, const struct fleet_setup 
                struct error *err);
 void fleet_close(struct fleet *f); /* says goodbye to all; NULL is fine */
 
+/* One name, or what a target may be; of those that are there, it is tried again at once. Errors are
+ * those of fleet_names_take(). */
+int fleet_add(struct fleet *f, const char *names, struct error *err);
+/* Closes its connection and takes its row away, until it is added again. False: there is none. */
+bool fleet_remove(struct fleet *f, const char *name);
+
+/* All that there ever were; a removed one keeps its place. */
 size_t fleet_size(const struct fleet *f);
 /* Nodes that have two answers, so rates, or whose connection has failed. */
 size_t fleet_settled(const struct fleet *f);
@@ -71,5 +94,7 @@ const char *fleet_name(const struct fleet *f, size_t node);
 struct live *fleet_live(const struct fleet *f, size_t node); /* NULL: it is not up */
 /* Why it is not up; NULL: it is, or nothing has failed yet. */
 const struct error *fleet_why(const struct fleet *f, size_t node);
+/* The one that it is connected with, or will be; NULL: no such name, or it was never opened. */
+const struct cookie *fleet_cookie(const struct fleet *f, const char *name);
 
 #endif

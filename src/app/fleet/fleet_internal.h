@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Private to fleet.c (the connections), fleet_names.c (which nodes) and fleet_rows.c (what is shown
- * of them). */
+/* Private to fleet.c (the connections), fleet_names.c (which nodes), fleet_join.c (those that come
+ * and go) and fleet_rows.c (what is shown of them). */
 #ifndef BEAMTOP_APP_FLEET_FLEET_INTERNAL_H
 #define BEAMTOP_APP_FLEET_FLEET_INTERNAL_H
 
 #include "app/source/live.h"
 #include "app/source/target.h"
 #include "beamtop/base/buf.h"
+#include "beamtop/link/lookup.h"
 #include "fleet.h"
 
 enum member_state {
     MEMBER_WAITING, /* for its turn */
     MEMBER_OPENING,
-    MEMBER_UP,
-    MEMBER_LOST,   /* was up, is tried again */
-    MEMBER_FAILED, /* was not up since it was tried; the fleet tries again */
+    MEMBER_UP,     /* of one that DNS resolves: it has given its addresses */
+    MEMBER_FAILED, /* or lost; the fleet tries again */
+};
+
+enum member_origin {
+    MEMBER_GIVEN,
+    MEMBER_OF_DNS,
+    MEMBER_OF_CLUSTER,
 };
 
 struct member {
@@ -24,6 +30,16 @@ struct member {
     struct model *model;
     struct live *live; /* NULL: waiting or failed */
     enum member_state state;
+    enum member_origin origin;
+    const struct member *source; /* of DNS: which names it; NULL: another origin */
+    struct cookie lent;          /* of the node of its cluster that has named it */
+    const char *left;            /* who named it does so no longer: in words; else NULL */
+    bool seen;                   /* named by the answer that is being read */
+    bool removed;
+    bool is_twin;  /* the same node as another: not tried again */
+    bool resolves; /* NAME@dns:HOST, no node */
+    struct lookup *lookup;
+    size_t found;     /* addresses */
     struct error why; /* lost, failed */
     bool was_up;
     bool ended; /* live has ended: it is closed in the next turn */
@@ -38,12 +54,31 @@ struct fleet {
     size_t n;
     uv_timer_t *timer;
     bool changed;
+    bool names_only;    /* for fleet_resolve(): connects to no more than it takes to know them */
+    bool follows;       /* the cluster */
+    bool cluster_known; /* one has said who is in it */
+    uint64_t cluster_due_ms; /* of the next question */
 };
+
+/* fleet.c */
+/* A new one at the end. ERR_LIMIT: there are FLEET_MOST. */
+int fleet_new_member(struct member **out, struct fleet *f, const char *name, struct error *err);
+void fleet_fail_member(struct member *m, const struct error *why);
+struct member *fleet_find(const struct fleet *f, const char *name); /* NULL: there is none */
+bool fleet_has_why(const struct member *m); /* it failed, and is not up since */
+
+/* fleet_join.c */
+void fleet_look_up(struct member *m);                          /* of one that DNS resolves */
+void fleet_follow(struct fleet *f);                            /* each turn: looks for others */
+bool fleet_is_twin(const struct member *m, struct error *why); /* it is up: another has it */
 
 /* fleet_names.c: calls add for each name, in order. ERR_USAGE says what is wrong, and where; errors
  * of add end it. */
 int fleet_read_names(const char *target, int (*add)(void *arg, const char *name, struct error *err),
                      void *arg, struct error *err);
+
+bool fleet_name_resolves(const char *name); /* NAME@dns:HOST */
+void fleet_names_put(struct fleet_names *names, const char *name);
 
 /* fleet_rows.c: the answer of `fleet`, with its version byte. The caller frees it. */
 struct builder *fleet_build(const struct fleet *f);

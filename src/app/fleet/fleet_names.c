@@ -9,11 +9,23 @@
 #include "beamtop/link/name.h"
 #include "fleet_internal.h"
 
+#define RESOLVES "dns:"
 #define NAME_LINE 1024 /* bytes of a line of the file */
 
 bool fleet_is_meant(const char *target)
 {
-    return target && (target[0] == '@' || strchr(target, ',') != NULL);
+    return target && (target[0] == '@' || strchr(target, ',') || fleet_name_resolves(target));
+}
+
+bool fleet_is_asked(const struct cli_options *cli)
+{
+    return cli->cluster || fleet_is_meant(cli->target);
+}
+
+bool fleet_name_resolves(const char *name)
+{
+    const char *at = strchr(name, '@');
+    return at && strncmp(at + 1, RESOLVES, strlen(RESOLVES)) == 0;
 }
 
 static int add_name(struct slice text, int (*add)(void *arg, const char *name, struct error *err),
@@ -26,7 +38,9 @@ static int add_name(struct slice text, int (*add)(void *arg, const char *name, s
                          LIMIT_NODE_NAME_BYTES);
     memcpy(name, text.s, text.len);
     name[text.len] = '\0';
-    const int rc = name_parse(&parsed, name, "localhost", err);
+    int rc = name_parse(&parsed, name, "localhost", err);
+    if (rc == 0 && strcmp(parsed.host, RESOLVES) == 0)
+        rc = error_set(err, ERR_USAGE, "%.255s: a host follows " RESOLVES, name);
     return rc != 0 ? rc : add(arg, name, err);
 }
 
@@ -65,7 +79,7 @@ static int read_names_file(const char *path, int (*add)(void *, const char *, st
         return error_set(err, ERR_USAGE, "%.300s: %s", path, strerror(errno));
     for (int number = 1; rc == 0 && fgets(line, sizeof line, file); number++) {
         const struct slice name = trim((struct slice){line, strcspn(line, "#")});
-        if (strlen(line) + 1 == sizeof line)
+        if (strlen(line) + 1 == sizeof line && line[strlen(line) - 1] != '\n')
             rc = error_set(err, ERR_USAGE, "the line has more than %d bytes", NAME_LINE - 2);
         else if (name.len > 0)
             rc = add_name(name, add, arg, err);
@@ -83,6 +97,12 @@ int fleet_read_names(const char *target, int (*add)(void *arg, const char *name,
                             : read_list(target, add, arg, err);
 }
 
+void fleet_names_put(struct fleet_names *names, const char *name)
+{
+    names->names = alloc_grow(names->names, names->n, sizeof *names->names);
+    snprintf(names->names[names->n++], sizeof *names->names, "%s", name);
+}
+
 static int add_once(void *arg, const char *name, struct error *err)
 {
     struct fleet_names *names = arg;
@@ -91,8 +111,7 @@ static int add_once(void *arg, const char *name, struct error *err)
             return 0;
     if (names->n == FLEET_MOST)
         return error_set(err, ERR_LIMIT, "more than %d nodes", FLEET_MOST);
-    names->names = alloc_grow(names->names, names->n, sizeof *names->names);
-    snprintf(names->names[names->n++], sizeof *names->names, "%s", name);
+    fleet_names_put(names, name);
     return 0;
 }
 
@@ -106,4 +125,11 @@ int fleet_names_take(struct fleet_names *out, const char *target, struct error *
 void fleet_names_clear(struct fleet_names *names)
 {
     free(names->names);
+    cookie_wipe(&names->lent);
+    *names = (struct fleet_names){0};
+}
+
+const struct cookie *fleet_lent(const struct fleet_names *names, size_t i)
+{
+    return names->lent.origin != COOKIE_NONE && i >= names->lent_from ? &names->lent : NULL;
 }

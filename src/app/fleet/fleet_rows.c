@@ -41,13 +41,20 @@ static void build_real(struct builder *b, double n)
 static const char *state_word(const struct member *m)
 {
     static const char *const words[] = {
-        [MEMBER_WAITING] = "waiting", [MEMBER_OPENING] = "connecting", [MEMBER_UP] = "up",
-        [MEMBER_LOST] = "lost",       [MEMBER_FAILED] = "failed",
+        [MEMBER_WAITING] = "waiting",
+        [MEMBER_OPENING] = "connecting",
+        [MEMBER_UP] = "up",
+        [MEMBER_FAILED] = "failed",
     };
     const char *text;
-    if (m->state == MEMBER_UP && model_link(m->model, &text) == LINK_STALE)
-        return "late";
-    return m->state == MEMBER_FAILED && m->was_up ? "lost" : words[m->state];
+    if (m->left && m->state != MEMBER_UP)
+        return "gone";
+    if (m->is_twin)
+        return "refused";
+    if (fleet_has_why(m))
+        return m->was_up ? "lost" : "failed";
+    return m->state == MEMBER_UP && model_link(m->model, &text) == LINK_STALE ? "late"
+                                                                              : words[m->state];
 }
 
 /* Numbers of a node that does not answer are old, and are left out. */
@@ -65,7 +72,9 @@ static struct slice host_of(const struct member *m)
 static struct slice why_of(const struct member *m)
 {
     const char *text = "";
-    if (m->state == MEMBER_FAILED)
+    if (m->left)
+        return slice_of(m->left);
+    if (fleet_has_why(m))
         return slice_of(m->why.text);
     const enum link_state link = model_link(m->model, &text);
     return slice_of(link == LINK_LIVE || !text ? "" : text);
@@ -122,7 +131,7 @@ static void build_row(struct builder *b, const struct member *m, struct slice mo
     build_text(b, slice_of(m->name));
     build_text(b, slice_of(state_word(m)));
     build_text(b, host_of(m));
-    build_int(b, 1);
+    build_int(b, !m->resolves);
     build_int(b, s && strcmp(state_word(m), "up") == 0);
     build_text(b, otp);
     build_text(b, slice_of(otp.len > 0 && most.len > 0 && !slice_equal(otp, most) ? "otp" : ""));
@@ -161,6 +170,12 @@ static struct slice common_otp(const struct fleet *f)
     return common;
 }
 
+/* Of a name that DNS resolves its nodes are, unless there is something to say of it. */
+static bool is_shown(const struct member *m)
+{
+    return !m->removed && (!m->resolves || m->found == 0 || fleet_has_why(m));
+}
+
 struct builder *fleet_build(const struct fleet *f)
 {
     struct builder *b = builder_new();
@@ -168,10 +183,14 @@ struct builder *fleet_build(const struct fleet *f)
     build_tuple(b, 4);
     build_atom(b, "fleet");
     build_int(b, (int64_t)clock_mono_ns());
-    if (f->n > 0)
-        build_list(b, f->n);
+    size_t n = 0;
     for (size_t i = 0; i < f->n; i++)
-        build_row(b, f->members[i], common);
+        n += is_shown(f->members[i]);
+    if (n > 0)
+        build_list(b, n);
+    for (size_t i = 0; i < f->n; i++)
+        if (is_shown(f->members[i]))
+            build_row(b, f->members[i], common);
     build_nil(b);
     build_bool(b, false);
     return b;

@@ -324,7 +324,8 @@ static void on_sessions_signal(uv_signal_t *handle, int number)
 
 static void begin_sessions(struct fleet_sessions *s, const struct discover_list *vms)
 {
-    const struct fleet_setup setup = {.cli = s->options,
+    const struct fleet_setup setup = {.fixed = true,
+                                      .cli = s->options,
                                       .env = s->env,
                                       .vms = vms,
                                       .loop = &s->rt.loop,

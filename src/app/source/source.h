@@ -20,6 +20,7 @@
 #include "beamtop/model/model.h"
 #include "app/cli/cli.h"
 
+struct cookie;
 struct discover_list;
 struct live;
 struct recording;
@@ -45,6 +46,7 @@ struct source_setup {
     const struct cli_options *cli; /* way to the node, its cookie; --at and -n of a recording */
     const struct app_env *env;
     const struct discover_list *vms; /* of this host, if they are known; read while opening */
+    const struct cookie *lent;       /* of the node of its cluster that has named it; NULL: none */
     int64_t os_pid;                  /* of them, the one that is meant; 0: any of that name */
     uv_loop_t *loop;
     struct model *model;

@@ -108,6 +108,7 @@ int source_live_open(struct source **out, const char *node, const struct source_
     s->batch = setup->batch;
     int rc = target_init(&s->target, node, setup->cli, setup->env, setup->vms, setup->os_pid, err);
     if (rc == 0) {
+        target_lend(&s->target, setup->lent);
         const struct live_options options = {
             .conn = s->target.conn,
             .interval_s = setup->interval_s,

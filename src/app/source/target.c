@@ -154,7 +154,7 @@ static bool is_recordings(const char *name)
 int target_check_name(const char *name, struct error *err)
 {
     struct stat st;
-    if (name[0] == '@' || strchr(name, ','))
+    if (name[0] == '@' || strchr(name, ',') || strstr(name, "@dns:"))
         return error_set(err, ERR_USAGE, "%.300s: this command takes one node", name);
     if (!strchr(name, '/') && !is_recordings(name))
         return 0;
@@ -217,6 +217,17 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
             t->name, (long long)vm->pid);
     discover_clear(&own);
     return rc;
+}
+
+void target_lend(struct target *t, const struct cookie *cookie)
+{
+    if (!cookie || cookie->origin == COOKIE_NONE || t->cookie.origin == COOKIE_PATTERNS)
+        return;
+    t->cookie = *cookie;
+    t->no_cookie = (struct error){0};
+    t->conn.cookie = t->cookie.text;
+    t->conn.cookie_origin = t->cookie.origin;
+    t->conn.cookie_uid = t->cookie.uid;
 }
 
 void target_clear(struct target *t)

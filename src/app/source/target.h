@@ -27,6 +27,9 @@ int target_check_name(const char *name, struct error *err);
 int target_init(struct target *t, const char *name, const struct cli_options *o,
                 const struct app_env *env, const struct discover_list *vms, int64_t os_pid,
                 struct error *err);
+/* Where no pattern has a cookie for it: that of a verified node which has named it, guarded as
+ * there. One of COOKIE_NONE is none. */
+void target_lend(struct target *t, const struct cookie *cookie);
 void target_clear(struct target *t); /* wipes the cookie */
 
 /* Whether a VM of the list has that name: its full name, or the part before '@'. */

@@ -195,7 +195,7 @@ int command_trace(const struct cli_options *o, const struct app_env *env)
     struct tracing t = {.options = o, .env = env};
     struct error err = {0};
     int code = EXIT_DONE;
-    const bool several = fleet_is_meant(o->target);
+    const bool several = fleet_is_asked(o);
     if (o->target && replay_is_file(o->target)) /* its name may have a comma */
         return session_file_traces(o, env);
     if (!several && (o->first > 0 || o->partial))

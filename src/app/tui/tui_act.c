@@ -257,7 +257,8 @@ static void confirmed(void *arg, bool yes)
 static bool is_shown(const struct tui *t, const struct screen_request *r)
 {
     const char *peer = t->live ? live_peer_node(t->live) : NULL;
-    return r->os_pid == 0 && peer && strcmp(peer, r->text) == 0;
+    return r->os_pid == 0 && peer &&
+           (strcmp(peer, r->text) == 0 || strcmp(t->opened, r->text) == 0);
 }
 
 static void take_requests(struct tui *t)
@@ -457,5 +458,5 @@ const struct tui_owner *const tui_owners[TUI_OWNERS] = {
     [OWNER_SPANS] = &tui_spans_owner,   [OWNER_RECORD] = &tui_record_owner,
     [OWNER_EVENTS] = &tui_events_owner, [TUI_SESSIONS] = &tui_sessions_owner,
     [TUI_NAMES] = &tui_names_owner,     [TUI_FINDINGS] = &tui_findings_owner,
-    [TUI_FLEET] = &tui_fleet_owner,
+    [OWNER_FLEET] = &tui_fleet_owner,
 };

@@ -40,13 +40,7 @@ enum tui_event {
 };
 
 /* Owners of no action. */
-enum tui_owner_more {
-    TUI_SESSIONS = ACTION_OWNERS,
-    TUI_NAMES,
-    TUI_FINDINGS,
-    TUI_FLEET,
-    TUI_OWNERS
-};
+enum tui_owner_more { TUI_SESSIONS = ACTION_OWNERS, TUI_NAMES, TUI_FINDINGS, TUI_OWNERS };
 
 struct tui_handler {
     void (*run)(void *own, const char *arg);
@@ -90,6 +84,7 @@ struct tui {
     uint64_t notice_until_ms; /* when the message goes by itself; 0: a key takes it away */
     bool dirty;
     bool paused;
+    char opened[LIMIT_NODE_NAME_BYTES + 1]; /* the target, as it was named last */
     bool picked; /* the node was chosen from the picker, over the one of the command line */
     struct trigger trigger; /* captures by themselves */
     bool has_trigger;

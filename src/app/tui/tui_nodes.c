@@ -11,6 +11,11 @@
 #include "app/source/nodes.h"
 #include "tui_owners.h"
 
+struct tui_fleet {
+    struct tui *tui;
+    struct fleet *fleet; /* NULL: there is one node */
+};
+
 #define SETTLE_MS 10u /* the answers of a tick come one after the other: one draw has them all */
 
 /* ---- its source */
@@ -95,6 +100,13 @@ static void on_source_end(void *arg, bool had_tick, const struct error *err)
     tui_quit(t, EXIT_CONNECT, &copy);
 }
 
+/* A node of several is opened with the cookie of its row. */
+static const struct cookie *lent_cookie(const struct tui *t, const char *name)
+{
+    const struct tui_fleet *f = t->own[OWNER_FLEET];
+    return f->fleet ? fleet_cookie(f->fleet, name) : NULL;
+}
+
 int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error *err)
 {
     static const struct source_handlers handlers = {.on_change = on_source_changed,
@@ -108,6 +120,7 @@ int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error 
         .cli = t->cli,
         .env = t->env,
         .vms = t->vms.count ? &t->vms : NULL,
+        .lent = lent_cookie(t, target),
         .os_pid = os_pid,
         .loop = &t->rt.loop,
         .model = t->model,
@@ -118,6 +131,7 @@ int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error 
         .arg = t,
     };
     char filter[sizeof t->filter_text]; /* of a start, or of the node before */
+    snprintf(t->opened, sizeof t->opened, "%s", target);
     close_source(t);
     if (t->paused) /* what stood still is gone: it would stay empty */
         tui_pause(t, false);
@@ -186,7 +200,9 @@ static int find_nodes(struct tui *t, struct error *err)
 void tui_pick(struct tui *t)
 {
     struct error err = {0};
-    if (find_nodes(t, &err) != 0)
+    if (strcmp(screen_view(t->screen), "fleet") == 0)
+        tui_act(t, ACTION_ADD_NODE, "");
+    else if (find_nodes(t, &err) != 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
     else
         show_nodes(t);
@@ -217,11 +233,6 @@ int tui_find_node(struct tui *t, struct error *err)
 
 /* ---- several nodes: their connections stay while the screen of one of them is open */
 
-struct tui_fleet {
-    struct tui *tui;
-    struct fleet *fleet; /* NULL: there is one node */
-};
-
 static void on_fleet_changed(void *arg)
 {
     struct tui_fleet *f = arg;
@@ -237,7 +248,7 @@ static void on_fleet_changed(void *arg)
 
 int tui_fleet_open(struct tui *t, const char *target, struct error *err)
 {
-    struct tui_fleet *f = t->own[TUI_FLEET];
+    struct tui_fleet *f = t->own[OWNER_FLEET];
     struct error ignored = {0}; /* names with a host need no list */
     const struct options *o = &t->settings.options;
     fleet_prepare();
@@ -259,6 +270,67 @@ int tui_fleet_open(struct tui *t, const char *target, struct error *err)
     return rc;
 }
 
+/* ---- nodes that you add and remove */
+
+/* One node on the screen becomes the first of several. */
+static int add_nodes(struct tui_fleet *f, const char *names, struct error *err)
+{
+    struct tui *t = f->tui;
+    if (f->fleet)
+        return fleet_add(f->fleet, names, err);
+    const char *peer = t->live ? live_peer_node(t->live) : NULL;
+    char *all = alloc_printf("%s%s%s", peer ? peer : "", peer ? "," : "", names);
+    const int rc = tui_fleet_open(t, all, err);
+    free(all);
+    return rc;
+}
+
+static void node_accepted(void *own, const char *names)
+{
+    struct tui_fleet *f = own;
+    struct error err = {0};
+    if (names[strspn(names, " ")] != '\0' && add_nodes(f, names, &err) != 0)
+        tui_message(f->tui, STYLE_ERROR, "%s", err.text);
+}
+
+/* The nodes of this host: the word that is typed may be one of several. */
+static void complete_node(void *own, const char *line, size_t point, struct completion *out)
+{
+    const struct tui_fleet *f = own;
+    const struct discover_list *vms = &f->tui->vms;
+    for (out->to = out->from = point; out->from > 0 && line[out->from - 1] != ',';)
+        out->from--;
+    const size_t len = point - out->from;
+    for (size_t i = 0; i < vms->count; i++)
+        if (*vms->vms[i].node && strncmp(vms->vms[i].node, line + out->from, len) == 0)
+            completion_add(out, vms->vms[i].node, "");
+    completion_sort(out);
+}
+
+static void act_add_node(void *own, const char *names)
+{
+    struct tui_fleet *f = own;
+    struct error err = {0};
+    const struct prompt_calls calls = {
+        .accepted = node_accepted, .complete = complete_node, .ctx = f};
+    if (*names) {
+        node_accepted(f, names);
+        return;
+    }
+    if (find_nodes(f->tui, &err) != 0)
+        tui_message(f->tui, STYLE_ERROR, "%s", err.text);
+    prompt_open(f->tui->prompt, PROMPT_TEXT, "add node: ", "", &calls);
+}
+
+static void act_remove_node(void *own, const char *arg)
+{
+    struct tui_fleet *f = own;
+    const struct view_link link = screen_link(f->tui->screen);
+    (void)arg;
+    if (!f->fleet || link.kind != TARGET_NODE || !fleet_remove(f->fleet, link.name))
+        tui_message(f->tui, STYLE_ERROR, "there is no node under the cursor");
+}
+
 static void *make_fleet(struct tui *t)
 {
     struct tui_fleet *f = alloc_zero(1, sizeof *f);
@@ -273,5 +345,7 @@ static void close_fleet(void *own)
     f->fleet = NULL;
 }
 
-const struct tui_owner tui_fleet_owner = {.make = make_fleet,
+const struct tui_owner tui_fleet_owner = {.acts = {[ACTION_ADD_NODE] = {.run = act_add_node},
+                                                   [ACTION_REMOVE_NODE] = {.run = act_remove_node}},
+                                          .make = make_fleet,
                                           .at = {[TUI_CLOSES] = close_fleet, [TUI_FREES] = free}};

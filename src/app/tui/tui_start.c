@@ -55,7 +55,7 @@ static int start_screen(struct tui *t, struct error *err)
         return err->code;
     if (!t->cli->target)
         return tui_find_node(t, err);
-    if (fleet_is_meant(t->cli->target) && !replay_is_file(t->cli->target))
+    if (fleet_is_asked(t->cli) && !replay_is_file(t->cli->target))
         return tui_fleet_open(t, t->cli->target, err);
     return tui_connect(t, t->cli->target, 0, err);
 }

@@ -60,11 +60,14 @@ static const struct field fleet[] = {
     FIELD(
         "state", TEXT, state,
         "waiting: not opened yet; connecting; up; late: no answer for 1 s or longer; lost: it was "
-        "connected; failed: it was not",
+        "connected; failed: it was not; refused: the same node as another row; gone: not up, and "
+        "named "
+        "no longer",
         .look = LOOK_MARK, .width = 10),
     FIELD("host", TEXT, host, "of its name", .look = LOOK_ASIDE, .width = 16),
-    FIELD("nodes", COUNT, nodes, "nodes that are added up in this row", .width = 5, .counts = true,
-          .adds = true),
+    FIELD("nodes", COUNT, nodes,
+          "nodes that are added up in this row; 0: a name of which DNS knows none", .width = 5,
+          .counts = true, .adds = true),
     FIELD("up", COUNT, up, "how many of them answer", .width = 5, .adds = true),
     FIELD("otp", TEXT, otp, "its OTP release", .title = "OTP", .width = 6),
     FIELD("unlike", TEXT, unlike,

@@ -62,7 +62,7 @@ static struct fleet_sums add_nodes(const struct table_detail *table)
     struct fleet_sums sums = {.run_queue = NAN, .memory = NAN, .least = NAN, .most = NAN};
     for (size_t i = 0; i < table->n_rows; i++) {
         const double memory = rows[i].memory_bytes < 0 ? NAN : (double)rows[i].memory_bytes;
-        sums.nodes++;
+        sums.nodes += rows[i].nodes;
         sums.up += rows[i].up > 0;
         sums.run_queue =
             add_known(sums.run_queue, rows[i].run_queue < 0 ? NAN : (double)rows[i].run_queue);
@@ -79,8 +79,8 @@ static void fleet_page(void *state, const struct model *m, struct view_page *pag
     char all[32], least[32], most[32], queues[32];
     if (!table) {
         snprintf(page->empty, sizeof page->empty,
-                 "This is the screen of one node. Of several: beamtop NODE,NODE or beamtop @FILE, "
-                 "a file with a name on each line.");
+                 "This is the screen of one node. Of several: beamtop NODE,NODE, beamtop --cluster "
+                 "NODE, or beamtop @FILE, a file with a name on each line.");
         return;
     }
     const struct fleet_sums sums = add_nodes(table);
@@ -95,14 +95,18 @@ static const struct view_act fleet_acts[] = {
     {.action = ACTION_BY, .run = rows_by},
     {.action = ACTION_FOLD, .folds = true, .run = rows_fold},
     {.run = NULL}};
-static const struct view_hint fleet_hints[] = {
-    {ACTION_ENTER, "its screen"}, {ACTION_BY, "group"}, {.does = NULL}};
+static const struct view_hint fleet_hints[] = {{ACTION_ENTER, "its screen"},
+                                               {ACTION_PICK_NODE, "add a node"},
+                                               {ACTION_REMOVE_NODE, "remove it"},
+                                               {ACTION_BY, "group"},
+                                               {.does = NULL}};
 
 const struct view_ops view_fleet = {
     .name = "fleet",
     .title = "Fleet",
     .help = "Several nodes: state, memory, load, longest queue, clock; grouped.",
     .kind = VIEW_TABLE,
+    .nodes = true,
     .no_processes = true,
     .own_facts = true,
     .state_bytes = sizeof(struct rows),

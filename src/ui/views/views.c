@@ -106,6 +106,8 @@ bool view_takes(const struct view_ops *ops, enum action action)
         return !ops->no_processes;
     case ON_OWN:
         return ops->own;
+    case ON_NODES:
+        return ops->nodes;
     case ON_RUN:
         return ops->stop && action_table[ops->stop].owner == row->owner;
     }

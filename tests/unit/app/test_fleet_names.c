@@ -46,6 +46,7 @@ static const struct {
     {"a@one,b", "a@one|b|"},         {",", ""},
     {"a@one,b c@two", NULL},         {"a@one,@two", NULL},
     {"a@one,b@two@three", NULL},     {"a@one,\x1b[31m@two", NULL},
+    {"a@dns:one", "a@dns:one|"},     {"a@dns:", NULL},
 };
 
 TEST(test_lists)
@@ -65,6 +66,8 @@ TEST(test_what_is_meant)
 {
     assert_true(fleet_is_meant("a@one,b@two"));
     assert_true(fleet_is_meant("@names"));
+    assert_true(fleet_is_meant("a@dns:one"));
+    assert_false(fleet_is_meant("dns:a@one"));
     assert_false(fleet_is_meant("a@one"));
     assert_false(fleet_is_meant(NULL));
 }
@@ -100,6 +103,20 @@ TEST(test_long_lines_are_refused)
     struct error err = {0};
     assert_int_equal(read_file("0123456789", 300, all, &err), ERR_USAGE);
     assert_non_null(strstr(err.text, "line 1"));
+}
+
+/* The longest that is taken, with an end of line and without. */
+TEST(test_lines_of_the_greatest_length)
+{
+    char all[4000], line[1024] = "a@one #";
+    struct error err = {0};
+    memset(line + 7, 'x', 1022 - 7);
+    assert_int_equal(read_file(line, 1, all, &err), 0);
+    line[1022] = '\n';
+    assert_int_equal(read_file(line, 2, all, &err), 0);
+    assert_string_equal(all, "a@one|a@one|");
+    line[1022] = 'x';
+    assert_int_equal(read_file(line, 1, all, &err), ERR_USAGE);
 }
 
 TEST(test_a_missing_file_is_named)

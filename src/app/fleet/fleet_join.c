@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Nodes that come and go: named by DNS, or by their cluster; and which two names are one node. */
+#include <stdio.h>
+#include <string.h>
+
+#include "app/source/runtime.h"
+#include "beamtop/base/clock.h"
+#include "fleet_internal.h"
+
+#define LOOK_AGAIN_MS 30000u
+#define RESOLVE_TURN_MS 20u
+
+/* ---- two names of one */
+
+bool fleet_is_twin(const struct member *m, struct error *why)
+{
+    const struct fleet *f = m->fleet;
+    for (size_t i = 0; i < f->n; i++) {
+        const struct member *o = f->members[i];
+        if (o == m || o->state != MEMBER_UP || !o->live || !live_is_up(o->live) ||
+            live_peer_creation(o->live) != live_peer_creation(m->live) ||
+            strcmp(live_peer_node(o->live), live_peer_node(m->live)) != 0)
+            continue;
+        (void)error_set(why, ERR_USAGE, "the same node as %.255s", o->name);
+        return true;
+    }
+    return false;
+}
+
+/* ---- an answer that has all names */
+
+struct naming {
+    struct fleet *fleet;
+    enum member_origin origin;
+    const struct member *source;
+};
+
+static bool is_named_so(const struct naming *n, const struct member *m)
+{
+    return m->origin == n->origin && m->source == n->source;
+}
+
+static void begin_naming(const struct naming *n)
+{
+    for (size_t i = 0; i < n->fleet->n; i++)
+        n->fleet->members[i]->seen = false;
+}
+
+/* lent: may be NULL. One that comes back is as new, also after you have removed it. */
+static int name_member(const struct naming *n, const char *name, const struct cookie *lent,
+                       struct error *err)
+{
+    struct member *m = fleet_find(n->fleet, name);
+    if (!m) {
+        const int rc = fleet_new_member(&m, n->fleet, name, err);
+        if (rc != 0)
+            return rc;
+        m->origin = n->origin;
+        m->source = n->source;
+        if (lent)
+            m->lent = *lent;
+    }
+    if (m->left) {
+        m->left = NULL;
+        m->removed = false;
+        m->due_ms = 0;
+    }
+    m->seen = true;
+    return 0;
+}
+
+static void end_naming(const struct naming *n, const char *left)
+{
+    for (size_t i = 0; i < n->fleet->n; i++) {
+        struct member *m = n->fleet->members[i];
+        if (is_named_so(n, m) && !m->seen)
+            m->left = left;
+    }
+    n->fleet->changed = true;
+}
+
+/* ---- DNS */
+
+static int name_address(const struct naming *n, const struct address *address, struct error *err)
+{
+    char text[INET6_ADDRSTRLEN], name[LIMIT_NODE_NAME_BYTES + 1];
+    const char *resolves = n->source->name;
+    lookup_text(text, sizeof text, address);
+    const int len =
+        snprintf(name, sizeof name, "%.*s@%s", (int)strcspn(resolves, "@"), resolves, text);
+    return *text && len < (int)sizeof name ? name_member(n, name, NULL, err) : 0;
+}
+
+static void on_looked_up(void *arg, const struct address *addresses, size_t count,
+                         const struct error *err)
+{
+    struct member *m = arg;
+    const struct naming naming = {m->fleet, MEMBER_OF_DNS, m};
+    struct error many = {0};
+    m->lookup = NULL;
+    if (count == 0) {
+        fleet_fail_member(m, err); /* the name server may be away: its nodes stay */
+        return;
+    }
+    begin_naming(&naming);
+    for (size_t i = 0; i < count && many.code == ERR_NONE; i++)
+        (void)name_address(&naming, &addresses[i], &many);
+    end_naming(&naming, "gone from DNS");
+    m->found = count;
+    m->state = MEMBER_UP;
+    m->tries = 0;
+    if (many.code != ERR_NONE)
+        fleet_fail_member(m, &many);
+    m->due_ms = uv_now(m->fleet->setup.loop) + LOOK_AGAIN_MS;
+}
+
+void fleet_look_up(struct member *m)
+{
+    struct error err = {0};
+    const char *host = strchr(m->name, ':') + 1;
+    const unsigned timeout_ms = (unsigned)(m->fleet->setup.cli->timeout_s * 1000);
+    if (lookup_start(&m->lookup, m->fleet->setup.loop, host, timeout_ms, on_looked_up, m, &err) !=
+        0)
+        fleet_fail_member(m, &err);
+}
+
+/* ---- the cluster */
+
+void fleet_follow(struct fleet *f)
+{
+    (void)f;
+}
+
+/* ---- all names, once */
+
+struct resolving {
+    struct runtime rt;
+    uv_timer_t timer;
+    struct fleet *fleet;
+    uint64_t most_ms;
+};
+
+/* Nothing more is to be waited for. */
+static bool is_resolved(const struct fleet *f)
+{
+    bool has_failed = true;
+    for (size_t i = 0; i < f->n; i++) {
+        const struct member *m = f->members[i];
+        if (m->resolves && m->state != MEMBER_UP && m->state != MEMBER_FAILED)
+            return false;
+        has_failed = has_failed && (m->resolves || fleet_has_why(m));
+    }
+    return !f->follows || f->cluster_known || has_failed;
+}
+
+static void on_resolve_turn(uv_timer_t *timer)
+{
+    struct resolving *r = timer->data;
+    if (is_resolved(r->fleet) || uv_now(&r->rt.loop) - r->rt.started_ms > r->most_ms)
+        runtime_end(&r->rt, 0, NULL);
+}
+
+/* Those that the cluster has named come last. */
+static int take_resolved(struct fleet_names *out, const struct fleet *f, struct error *err)
+{
+    *out = (struct fleet_names){0};
+    for (size_t i = 0; i < f->n; i++) {
+        const struct member *m = f->members[i];
+        if (m->resolves && m->state != MEMBER_UP)
+            *err = m->why;
+        else if (!m->resolves && m->origin != MEMBER_OF_CLUSTER)
+            fleet_names_put(out, m->name);
+    }
+    out->lent_from = out->n;
+    for (size_t i = 0; i < f->n; i++) {
+        const struct member *m = f->members[i];
+        if (m->origin != MEMBER_OF_CLUSTER)
+            continue;
+        out->lent = m->lent;
+        fleet_names_put(out, m->name);
+    }
+    return err->code;
+}
+
+static int resolve_all(struct fleet_names *out, const char *target, const struct fleet_setup *given,
+                       struct error *err)
+{
+    struct resolving r = {.most_ms = (uint64_t)(given->cli->timeout_s * 1000) + 500};
+    struct fleet_setup setup = *given;
+    setup.loop = &r.rt.loop;
+    runtime_init(&r.rt);
+    runtime_timer(&r.rt, &r.timer, &r);
+    int rc = fleet_open(&r.fleet, target, &setup, err);
+    if (rc == 0) {
+        r.fleet->names_only = true;
+        uv_timer_start(&r.timer, on_resolve_turn, RESOLVE_TURN_MS, RESOLVE_TURN_MS);
+        uv_run(&r.rt.loop, UV_RUN_DEFAULT);
+        rc = take_resolved(out, r.fleet, err);
+    }
+    fleet_close(r.fleet);
+    runtime_close(&r.rt);
+    return rc;
+}
+
+int fleet_resolve(struct fleet_names *out, const struct cli_options *cli, const struct app_env *env,
+                  const struct discover_list *vms, struct error *err)
+{
+    const struct fleet_setup setup = {
+        .cli = cli, .env = env, .vms = vms, .interval_s = cli->interval_s, .budget = cli->budget};
+    bool resolves = cli->cluster;
+    int rc = fleet_names_take(out, cli->target, err);
+    for (size_t i = 0; rc == 0 && i < out->n; i++)
+        resolves = resolves || fleet_name_resolves(out->names[i]);
+    if (rc != 0 || !resolves)
+        return rc;
+    fleet_names_clear(out);
+    return resolve_all(out, cli->target, &setup, err);
+}
