@@ -158,7 +158,7 @@ static size_t count_in_state(const struct fleet *f, enum member_state state)
     return n;
 }
 
-/* For the names alone nobody is connected to, but the node that names its cluster. */
+/* Where only names are wanted: the one that names its cluster. */
 static bool is_needed(const struct member *m)
 {
     const struct fleet *f = m->fleet;
