@@ -111,10 +111,11 @@ int sink_put(struct sink *s, const struct sink_kind *kind, const struct model *m
     return rc;
 }
 
-int sink_put_fleet(struct sink *s, const struct model *m, int64_t wall_us, struct error *err)
+int sink_put_fleet(struct sink *s, const struct sink_kind *kind, const struct model *m,
+                   int64_t wall_us, struct error *err)
 {
     struct sink_tick r;
-    int rc = sink_tick_make(&r, sink_kind_find("fleet"), m, &s->options, err);
+    int rc = sink_tick_make(&r, kind, m, &s->options, err);
     r.wall_us = wall_us;
     rc = rc < 0 ? rc : put_tick(s, &r, err);
     sink_tick_clear(&r);

@@ -134,7 +134,8 @@ struct question_row {
     X(LINKS, links, struct table_detail, .pace = PACE_APART, .kept = KEPT_LAST, .every_s = 10,     \
       .kept_every_s = 60, .what = "connections to nodes",                                          \
       .log = "connections of the node to others, names it knows, bytes and queues of their ports") \
-    X(FLEET, fleet, struct table_detail, .pace = PACE_ASKED, .what = "other nodes")
+    X(FLEET, fleet, struct table_detail, .pace = PACE_ASKED, .what = "other nodes")                \
+    X(MESH, mesh, struct table_detail, .pace = PACE_ASKED, .what = "links of nodes")
 
 #define QUESTION_ANSWERS(X) QUESTION_DETAILS(X) QUESTION_LISTS(X)
 

@@ -68,8 +68,9 @@ int sink_put(struct sink *s, const struct sink_kind *kind, const struct model *m
              struct error *err);
 int sink_put_nodes(struct sink *s, const struct sink_node *nodes, size_t n, int64_t wall_us,
                    struct error *err);
-/* The rows of several nodes; wall_us: now. */
-int sink_put_fleet(struct sink *s, const struct model *m, int64_t wall_us, struct error *err);
+/* The rows of several nodes, `fleet` or `mesh`; wall_us: now. */
+int sink_put_fleet(struct sink *s, const struct sink_kind *kind, const struct model *m,
+                   int64_t wall_us, struct error *err);
 /* The errno of the write that failed, 0 else: EPIPE is how `| head` ends a run. */
 int sink_write_errno(const struct sink *s);
 

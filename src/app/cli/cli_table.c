@@ -349,6 +349,9 @@ const struct cli_command cli_commands[] = {
     {"fleet", "NODE,NODE…|@FILE", "several nodes, a row each: state, memory, load, longest queue, "
                                   "clock",
      FOR_BATCH | FOR_TICKS | FOR_TABLE, ROWS, 1, 1, COMMANDS_NODE, command_fleet},
+    {"mesh", "NODE,NODE…|@FILE", "which of several nodes see each other; partitions, one-sided and "
+                                 "busy links, nodes unlike the others",
+     FOR_BATCH | FOR_TICKS | FOR_TABLE, ROWS, 1, 1, COMMANDS_NODE, command_fleet},
     {"nodes", "", "VMs on this host", FOR_ALL | FOR_CONNECT | FOR_FORMAT, ROWS, 0, 0, COMMANDS_NODE,
      command_nodes},
     {"capture", "NODE", "a view as text, ANSI, HTML or SVG, without a terminal",

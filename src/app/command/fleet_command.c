@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `beamtop fleet`: a row of each of several nodes, tick by tick. */
+/* `beamtop fleet`: a row of each of several nodes, tick by tick; `beamtop mesh`: who sees whom. */
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 
 #include "app/cli/commands.h"
 #include "app/cli/tell.h"
@@ -22,6 +23,8 @@ struct fleet_run {
     struct runtime rt;
     uv_timer_t timer;
     struct fleet *fleet;
+    const struct sink_kind *kind;
+    bool links;          /* who sees whom is shown */
     struct model *model; /* has the rows only */
     struct sink *sink;
     int64_t done;
@@ -37,20 +40,27 @@ static void end_with_error(struct fleet_run *run, const struct error *err)
 static void print_fleet(struct fleet_run *run)
 {
     struct error err = {0};
-    if (fleet_take(run->fleet, run->model, &err) != 0 ||
-        sink_put_fleet(run->sink, run->model, clock_wall_us(), &err) != 0)
+    if ((run->links ? fleet_take_mesh(run->fleet, run->model, &err)
+                    : fleet_take(run->fleet, run->model, &err)) != 0 ||
+        sink_put_fleet(run->sink, run->kind, run->model, clock_wall_us(), &err) != 0)
         end_with_error(run, &err);
     else if (++run->done == run->options->ticks)
         runtime_end(&run->rt, fleet_up(run->fleet) > 0 ? EXIT_DONE : EXIT_CONNECT, NULL);
 }
 
-/* The first tick waits until each node is known: its numbers, or why there are none. */
+/* Each node is known: its numbers, or why there are none. */
+static bool is_settled(const struct fleet_run *run)
+{
+    return fleet_settled(run->fleet) >= fleet_size(run->fleet) &&
+           (!run->links || fleet_linked(run->fleet) >= fleet_up(run->fleet));
+}
+
+/* The first tick waits for that. */
 static void on_fleet_tick(uv_timer_t *timer)
 {
     struct fleet_run *run = timer->data;
     const uint64_t waited_ms = uv_now(&run->rt.loop) - run->rt.started_ms;
-    if (run->done == 0 && fleet_settled(run->fleet) < fleet_size(run->fleet) &&
-        waited_ms < FIRST_MOST_MS)
+    if (run->done == 0 && !is_settled(run) && waited_ms < FIRST_MOST_MS)
         return;
     if (run->done == 0)
         uv_timer_set_repeat(timer, (uint64_t)(run->options->interval_s * 1000));
@@ -75,7 +85,8 @@ static void run_fleet(struct fleet_run *run, const struct app_env *env,
                                       .vms = vms,
                                       .loop = &run->rt.loop,
                                       .interval_s = o->interval_s,
-                                      .budget = o->budget};
+                                      .budget = o->budget,
+                                      .links = run->links};
     struct error err = {0};
     runtime_init(&run->rt);
     runtime_timer(&run->rt, &run->timer, run);
@@ -95,10 +106,11 @@ static void run_fleet(struct fleet_run *run, const struct app_env *env,
 int command_fleet(const struct cli_options *o, const struct app_env *env)
 {
     struct sink_options options = printing_options(o, env);
-    struct fleet_run run = {.options = o};
+    struct fleet_run run = {
+        .options = o, .kind = sink_kind_find(o->command), .links = strcmp(o->command, "mesh") == 0};
     struct discover_list vms = {0};
     struct error ignored = {0}, err = {0};
-    if (printing_arrange(&options, o, sink_kind_find("fleet"), &err) != 0)
+    if (printing_arrange(&options, o, run.kind, &err) != 0)
         return tell_error(&err);
     fleet_prepare();
     run.model = model_new();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The connections to several nodes: opened a few at a time, lost, tried again. */
 #include "fleet_internal.h"
+#include "mesh.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@
 #define RETRY_FIRST_MS 10000u
 #define RETRY_LOST_MS 500u /* it may be there again at once: its first tries are soon */
 #define RETRY_LAST_MS 60000u
+#define LINKS_MS 10000u
+#define ODD_LINKS_MS 2000u
 #define WORKERS "32" /* threads in which hands are shaken: a node that hangs holds one */
 
 static void note_change(struct fleet *f)
@@ -29,6 +32,10 @@ static void on_member_change(void *arg, question_mask questions)
     struct member *m = arg;
     if (questions & QUESTION_BIT(QUESTION_SYSTEM) && m->ticks < 2)
         m->ticks++;
+    if (questions & QUESTION_BIT(QUESTION_LINKS)) {
+        m->links_ms = uv_now(m->fleet->setup.loop);
+        m->links_due_ms = m->links_ms + (m->is_odd ? ODD_LINKS_MS : LINKS_MS);
+    }
     note_change(m->fleet);
 }
 
@@ -44,6 +51,8 @@ static void choose_want(struct member *m)
                                        .items = ITEM_BIT(ID) | ITEM_BIT(MESSAGE_QUEUE_LEN),
                                        .seldom = true};
     }
+    if (m->fleet->setup.links && uv_now(m->fleet->setup.loop) >= m->links_due_ms)
+        want.needs |= NEED(LINKS);
     live_set_want(m->live, &want);
 }
 
@@ -91,6 +100,7 @@ static void on_member_link(void *arg, bool up)
     struct member *m = arg;
     struct error why = {0};
     m->ticks = 0;
+    m->links_ms = m->links_due_ms = 0;
     if (!up || m->ended)
         return; /* the end follows, with its reason */
     m->is_twin = fleet_is_twin(m, &why);
@@ -408,12 +418,30 @@ bool fleet_remove(struct fleet *f, const char *name)
     return true;
 }
 
-int fleet_take(const struct fleet *f, struct model *m, struct error *err)
+size_t fleet_linked(const struct fleet *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->n; i++)
+        n += f->members[i]->state == MEMBER_UP && f->members[i]->links_ms > 0;
+    return n;
+}
+
+static int take_answer(struct model *m, enum question question, struct builder *b,
+                       struct error *err)
 {
     size_t len;
-    struct builder *b = fleet_build(f);
     const uint8_t *bytes = builder_bytes(b, &len);
-    const int rc = model_take(m, QUESTION_FLEET, bytes + 1, len - 1, NULL, clock_mono_ns(), err);
+    const int rc = model_take(m, question, bytes + 1, len - 1, NULL, clock_mono_ns(), err);
     builder_free(b);
     return rc;
+}
+
+int fleet_take(const struct fleet *f, struct model *m, struct error *err)
+{
+    return take_answer(m, QUESTION_FLEET, fleet_build(f), err);
+}
+
+int fleet_take_mesh(struct fleet *f, struct model *m, struct error *err)
+{
+    return take_answer(m, QUESTION_MESH, mesh_build(f), err);
 }

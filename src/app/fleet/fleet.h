@@ -41,6 +41,7 @@ struct fleet_setup {
     uv_loop_t *loop;
     double interval_s;
     double budget; /* of each node: share of one scheduler */
+    bool links;    /* each is asked for its links, every 10 s; every 2 s what is odd */
     /* Rows have changed. At most 20 times a second. May be NULL. */
     void (*changed)(void *arg);
     /* A connection is gone: its port is not used any more. May be NULL. */
@@ -90,6 +91,10 @@ size_t fleet_up(const struct fleet *f);
 bool fleet_has_failed(const struct fleet *f, struct error *err);
 /* Puts a row of each node into the model, as the answer of `fleet`. */
 int fleet_take(const struct fleet *f, struct model *m, struct error *err);
+/* The same of who sees whom, as the answer of `mesh`. */
+int fleet_take_mesh(struct fleet *f, struct model *m, struct error *err);
+/* Nodes that have said to which others they are connected. */
+size_t fleet_linked(const struct fleet *f);
 const char *fleet_name(const struct fleet *f, size_t node);
 struct live *fleet_live(const struct fleet *f, size_t node); /* NULL: it is not up */
 /* Why it is not up; NULL: it is, or nothing has failed yet. */

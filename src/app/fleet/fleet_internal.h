@@ -44,8 +44,11 @@ struct member {
     bool was_up;
     bool ended; /* live has ended: it is closed in the next turn */
     unsigned tries;
-    uint64_t due_ms; /* failed: the next try */
-    int ticks;       /* with an answer since it is up */
+    uint64_t due_ms;       /* failed: the next try */
+    int ticks;             /* with an answer since it is up */
+    uint64_t links_ms;     /* the last answer of `links` since it is up; 0: there is none */
+    uint64_t links_due_ms; /* the next one */
+    bool is_odd;           /* its links differ from what others say: it is asked more often */
 };
 
 struct fleet {

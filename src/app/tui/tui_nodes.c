@@ -14,9 +14,11 @@
 struct tui_fleet {
     struct tui *tui;
     struct fleet *fleet; /* NULL: there is one node */
+    uint64_t mesh_ms;    /* when who sees whom was last worked out */
 };
 
-#define SETTLE_MS 10u /* the answers of a tick come one after the other: one draw has them all */
+#define MESH_OFTEN 200 /* nodes */
+#define SETTLE_MS 10u  /* the answers of a tick come one after the other: one draw has them all */
 
 /* ---- its source */
 
@@ -233,6 +235,17 @@ int tui_find_node(struct tui *t, struct error *err)
 
 /* ---- several nodes: their connections stay while the screen of one of them is open */
 
+/* Of many nodes there are many pairs. */
+static int take_mesh(struct tui_fleet *f, struct error *err)
+{
+    const uint64_t now = uv_now(&f->tui->rt.loop);
+    const uint64_t every_ms = fleet_size(f->fleet) > MESH_OFTEN ? 10000 : 1000;
+    if (f->mesh_ms > 0 && now < f->mesh_ms + every_ms)
+        return 0;
+    f->mesh_ms = now;
+    return fleet_take_mesh(f->fleet, f->tui->model, err);
+}
+
 static void on_fleet_changed(void *arg)
 {
     struct tui_fleet *f = arg;
@@ -240,7 +253,7 @@ static void on_fleet_changed(void *arg)
     struct error err = {0};
     if (t->paused)
         return;
-    if (fleet_take(f->fleet, t->model, &err) != 0)
+    if (fleet_take(f->fleet, t->model, &err) != 0 || take_mesh(f, &err) != 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
     screen_update(t->screen);
     tui_touch(t);
@@ -261,6 +274,7 @@ int tui_fleet_open(struct tui *t, const char *target, struct error *err)
         .loop = &t->rt.loop,
         .interval_s = option_double(o, OPTION_INTERVAL),
         .budget = option_double(o, OPTION_BUDGET) / 100,
+        .links = true,
         .changed = on_fleet_changed,
         .arg = f,
     };

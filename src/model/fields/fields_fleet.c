@@ -109,3 +109,39 @@ FIELD_TABLE(fleet_fields, fleet,
             "node state host nodes up otp unlike uptime_s memory_bytes utilisation run_queue "
             "processes reductions_per_s queue_len queue_name round_trip_us clock_offset_us "
             "clock_bound_us cost_share note");
+#undef ROW
+
+#define ROW struct mesh_row
+static const struct field mesh[] = {
+    FIELD("id", TEXT, id, "kind, node, and the other node or what is compared", .width = 30),
+    FIELD("node", TEXT, node, "one node", .look = LOOK_NAME, .width = 22, .grows = true),
+    FIELD("peer", TEXT, peer, "the other one; null: the row is about one node", .look = LOOK_NAME,
+          .width = 22, .grows = true, ),
+    FIELD("level", TEXT, level, "fix, check or info; null: nothing is odd", .look = LOOK_MARK,
+          .width = 5),
+    FIELD("kind", TEXT, kind,
+          "partition, one-sided, busy, missing, release, setting, unlike; unknown: a node does not "
+          "answer; hidden; outside: a node that was not named; link: both see each other",
+          .look = LOOK_MARK, .width = 9),
+    FIELD("says", TEXT, says,
+          "what the node says of the other: visible, hidden, another state; known: not connected; "
+          "none: its name is unknown; null: it does not answer",
+          .look = LOOK_MARK, .width = 7),
+    FIELD("peer_says", TEXT, peer_says, "what the other says of the node", .look = LOOK_MARK,
+          .width = 9),
+    FIELD("queue_bytes", BYTES, queue_bytes, "queued by the node for the other", .title = "QUEUED",
+          .width = 8),
+    FIELD("peer_queue_bytes", BYTES, peer_queue_bytes, "queued by the other for the node",
+          .title = "BY PEER", .width = 8),
+    FIELD("out_bytes_per_s", BYTE_RATE, out_per_s, "sent by the node to the other per second",
+          .title = "OUT/s", .width = 9),
+    FIELD("in_bytes_per_s", BYTE_RATE, in_per_s, "sent by the other to the node per second",
+          .title = "IN/s", .width = 9),
+    FIELD("note", TEXT, note, "the same in words, or what is odd", .look = LOOK_ASIDE, .width = 40,
+          .grows = true),
+};
+FIELD_TABLE(mesh_fields, mesh,
+            "level kind node peer says peer_says queue_bytes peer_queue_bytes out_bytes_per_s "
+            "in_bytes_per_s note",
+            "id node peer level kind says peer_says queue_bytes peer_queue_bytes out_bytes_per_s "
+            "in_bytes_per_s note");

@@ -73,6 +73,22 @@ static struct fleet_sums add_nodes(const struct table_detail *table)
     return sums;
 }
 
+/* What is odd among them is said by the view of links. */
+static void put_findings(struct view_page *page, const struct model *m)
+{
+    const struct table_detail *mesh = model_mesh(m);
+    const struct mesh_row *rows = mesh ? mesh->rows : NULL;
+    const size_t at = strlen(page->summary);
+    size_t fix = 0, check = 0;
+    for (size_t i = 0; mesh && i < mesh->n_rows; i++) {
+        fix += slice_is(rows[i].level, "fix");
+        check += slice_is(rows[i].level, "check");
+    }
+    if (fix + check > 0)
+        snprintf(page->summary + at, sizeof page->summary - at, ", %zu findings (:mesh): %.*s",
+                 fix + check, (int)rows[0].note.len, rows[0].note.s);
+}
+
 static void fleet_page(void *state, const struct model *m, struct view_page *page)
 {
     const struct table_detail *table = rows_of_table(state, page, m, QUESTION_FLEET, about_node);
@@ -89,6 +105,7 @@ static void fleet_page(void *state, const struct model *m, struct view_page *pag
              (long long)sums.up, text_bytes(all, sizeof all, sums.memory),
              text_bytes(least, sizeof least, sums.least), text_bytes(most, sizeof most, sums.most),
              text_count(queues, sizeof queues, sums.run_queue));
+    put_findings(page, m);
 }
 
 static const struct view_act fleet_acts[] = {

@@ -29,11 +29,11 @@ static int keep(void *ctx, const char *bytes, size_t len)
 static struct model *full_model(void)
 {
     static const enum answer_kind order[] = {
-        ANSWER_NODE,   ANSWER_SYSTEM,     ANSWER_SCAN,    ANSWER_PROCESS,   ANSWER_ALLOC,
-        ANSWER_APPS,   ANSWER_TABLES,     ANSWER_HEAPS,   ANSWER_ARMED,     ANSWER_THREADS,
-        ANSWER_MSACC,  ANSWER_WAITS,      ANSWER_PORTS,   ANSWER_ONE_TABLE, ANSWER_TABLE_KEYS,
-        ANSWER_MNESIA, ANSWER_TERMS,      ANSWER_HOLDERS, ANSWER_VM,        ANSWER_FLEET,
-        ANSWER_LINKS,  ANSWER_SUSPENDERS, ANSWER_OLD_CODE};
+        ANSWER_NODE,   ANSWER_SYSTEM, ANSWER_SCAN,       ANSWER_PROCESS,   ANSWER_ALLOC,
+        ANSWER_APPS,   ANSWER_TABLES, ANSWER_HEAPS,      ANSWER_ARMED,     ANSWER_THREADS,
+        ANSWER_MSACC,  ANSWER_WAITS,  ANSWER_PORTS,      ANSWER_ONE_TABLE, ANSWER_TABLE_KEYS,
+        ANSWER_MNESIA, ANSWER_TERMS,  ANSWER_HOLDERS,    ANSWER_VM,        ANSWER_FLEET,
+        ANSWER_LINKS,  ANSWER_MESH,   ANSWER_SUSPENDERS, ANSWER_OLD_CODE};
     struct model *m = model_new();
     for (size_t k = 0; k < ARRAY_LEN(order); k++)
         for (size_t i = 0; i < ARRAY_LEN(answers); i++)

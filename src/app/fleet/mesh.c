@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "mesh.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/clock.h"
+#include "beamtop/base/text.h"
+#include "beamtop/etf/build.h"
+
+#define KEPT 5000   /* rows, and as many of what is odd */
+#define NAMES 5     /* that a note lists */
+#define OUTSIDE 200 /* nodes that were not named */
+#define TEXT(slice) (int)(slice).len, (slice).s
+
+/* ---- what a node says */
+
+static int compare_name(const void *key, const void *row)
+{
+    return slice_order(*(const struct slice *)key, ((const struct links_row *)row)->node);
+}
+
+/* NULL: it does not know that name. */
+static const struct links_row *find_link(const struct mesh_node *of, struct slice name)
+{
+    const struct links_row *found =
+        bsearch(&name, of->links, of->n_connected, sizeof *of->links, compare_name);
+    return found ? found
+                 : bsearch(&name, of->links + of->n_connected, of->n - of->n_connected,
+                           sizeof *of->links, compare_name);
+}
+
+static bool is_up(const struct links_row *l)
+{
+    return l && !slice_is(l->how, "known") && slice_is(l->state, "up");
+}
+
+static void read_node(struct mesh_node *node, struct member *m)
+{
+    const struct table_detail *table = m->links_ms > 0 ? model_links(m->model) : NULL;
+    const struct links_row *rows = table ? table->rows : NULL;
+    const char *text;
+    const bool answers = m->state == MEMBER_UP && model_link(m->model, &text) != LINK_STALE &&
+                         rows && table->n_rows > 0;
+    *node = (struct mesh_node){.member = m, .name = slice_of(m->name)};
+    m->is_odd = false;
+    if (!answers || !slice_is(rows[0].how, "self"))
+        return;
+    node->self = rows;
+    node->name = rows[0].node;
+    node->links = rows + 1;
+    node->n = table->n_rows - 1;
+    while (node->n_connected < node->n && !slice_is(node->links[node->n_connected].how, "known"))
+        node->n_connected++;
+}
+
+void mesh_add(struct mesh *x, const struct mesh_made *row)
+{
+    x->is_cut = x->is_cut || x->n_rows >= (row->level < MESH_INFO ? 2 * KEPT : KEPT);
+    if (x->n_rows >= (row->level < MESH_INFO ? 2 * KEPT : KEPT))
+        return;
+    x->rows = alloc_grow(x->rows, x->n_rows, sizeof *x->rows);
+    x->rows[x->n_rows++] = *row;
+}
+
+/* ---- groups of nodes that are connected */
+
+static void join_groups(struct mesh *x, size_t a, size_t b)
+{
+    const size_t from =
+        x->nodes[a].group > x->nodes[b].group ? x->nodes[a].group : x->nodes[b].group;
+    const size_t to = x->nodes[a].group + x->nodes[b].group - from;
+    for (size_t i = 0; from != to && i < x->n; i++)
+        if (x->nodes[i].group == from)
+            x->nodes[i].group = to;
+}
+
+static void find_groups(struct mesh *x)
+{
+    for (size_t i = 0; i < x->n; i++)
+        x->nodes[i].group = i;
+    for (size_t i = 0; i < x->n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (x->nodes[i].self && x->nodes[k].self &&
+                (is_up(find_link(&x->nodes[i], x->nodes[k].name)) ||
+                 is_up(find_link(&x->nodes[k], x->nodes[i].name))))
+                join_groups(x, i, k);
+}
+
+static size_t put_group(struct buf *text, const struct mesh *x, size_t group)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < x->n; i++)
+        if (x->nodes[i].self && x->nodes[i].group == group && n++ < NAMES)
+            buf_printf(text, "%s%.*s", n > 1 ? ", " : "", TEXT(x->nodes[i].name));
+    if (n > NAMES)
+        buf_printf(text, " and %zu more", n - NAMES);
+    return n;
+}
+
+/* They have heard of each other, so it was otherwise. */
+static bool knew_others(const struct mesh *x)
+{
+    for (size_t i = 0; i < x->n; i++)
+        for (size_t k = 0; x->nodes[i].self && k < x->n; k++)
+            if (x->nodes[k].self && x->nodes[k].group != x->nodes[i].group &&
+                find_link(&x->nodes[i], x->nodes[k].name))
+                return true;
+    return false;
+}
+
+static void find_partition(struct mesh *x)
+{
+    struct buf names;
+    size_t groups = 0, largest = 0;
+    struct mesh_made row = {.kind = MESH_PARTITION};
+    buf_init(&names, 0);
+    for (size_t i = 0; i < x->n; i++) {
+        if (!x->nodes[i].self || x->nodes[i].group != i)
+            continue;
+        if (++groups <= 2)
+            *(groups == 1 ? &row.node : &row.peer) = x->nodes[i].name;
+        if (groups <= NAMES)
+            buf_puts(&names, groups > 1 ? " | " : "");
+        const size_t n = groups <= NAMES ? put_group(&names, x, i) : 1;
+        largest = n > largest ? n : largest;
+    }
+    const bool knew = groups > 1 && knew_others(x);
+    if (groups > 1 && (knew || largest > 1)) {
+        row.level = knew ? MESH_FIX : MESH_INFO;
+        row.note = slice_of(arena_printf(&x->arena, "%zu groups that do not see each other%s: %s",
+                                         groups, knew ? "" : "; they do not know each other", buf_cstr(&names)));
+        mesh_add(x, &row);
+    }
+    buf_clear(&names);
+}
+
+/* ---- pairs */
+
+static struct slice about_one_side(struct mesh *x, const struct mesh_node *sees,
+                                   const struct mesh_node *other)
+{
+    return slice_of(arena_printf(&x->arena,
+                                 "%.*s is connected to %.*s, which is not connected to "
+                                 "it",
+                                 TEXT(sees->name), TEXT(other->name)));
+}
+
+static struct slice about_busy(struct mesh *x, const struct mesh_node *from,
+                               const struct mesh_node *to, const struct links_row *link)
+{
+    char queued[32], limit[32];
+    return slice_of(arena_printf(
+        &x->arena, "%.*s does not take what %.*s sends: %s queued; senders wait from %s on",
+        TEXT(to->name), TEXT(from->name),
+        text_bytes(queued, sizeof queued, (double)link->queue_bytes),
+        text_bytes(limit, sizeof limit, (double)from->self->busy_limit_bytes)));
+}
+
+static void judge_missing(struct mesh *x, struct mesh_made *row, const struct mesh_node *a,
+                          const struct mesh_node *b)
+{
+    const bool knew = row->of_peer || row->of_node;
+    row->kind = MESH_MISSING;
+    row->level = knew && a->group == b->group ? MESH_CHECK : MESH_INFO;
+    if (row->level == MESH_CHECK)
+        row->note = slice_of(arena_printf(&x->arena,
+                                          "%.*s and %.*s know each other and are not connected; "
+                                          "others see both",
+                                          TEXT(a->name), TEXT(b->name)));
+}
+
+static void judge_pair(struct mesh *x, struct mesh_made *row, const struct mesh_node *a,
+                       const struct mesh_node *b)
+{
+    const struct links_row *ab = row->of_peer, *ba = row->of_node;
+    if (is_up(ab) != is_up(ba)) {
+        row->level = MESH_CHECK;
+        row->kind = MESH_ONE_SIDED;
+        row->note = about_one_side(x, is_up(ab) ? a : b, is_up(ab) ? b : a);
+    } else if (!is_up(ab)) {
+        judge_missing(x, row, a, b);
+    } else if (ab->busy || ba->busy) {
+        row->level = MESH_CHECK;
+        row->kind = MESH_BUSY;
+        row->note = ab->busy ? about_busy(x, a, b, ab) : about_busy(x, b, a, ba);
+    } else if (slice_is(ab->how, "hidden") || slice_is(ba->how, "hidden")) {
+        row->level = MESH_INFO;
+        row->kind = MESH_HIDDEN;
+    }
+}
+
+static void add_pair(struct mesh *x, struct mesh_node *a, struct mesh_node *b)
+{
+    struct mesh_made row = {.level = MESH_FINE,
+                            .kind = MESH_LINK,
+                            .node = a->name,
+                            .peer = b->name,
+                            .of_peer = find_link(a, b->name),
+                            .of_node = find_link(b, a->name)};
+    judge_pair(x, &row, a, b);
+    a->member->is_odd = a->member->is_odd || row.level == MESH_CHECK;
+    b->member->is_odd = b->member->is_odd || row.level == MESH_CHECK;
+    mesh_add(x, &row);
+}
+
+static void add_silent(struct mesh *x, const struct mesh_node *silent, size_t answering)
+{
+    size_t seen = 0;
+    for (size_t i = 0; i < x->n; i++)
+        seen += x->nodes[i].self && is_up(find_link(&x->nodes[i], silent->name));
+    const struct mesh_made row = {
+        .level = MESH_INFO,
+        .kind = MESH_UNKNOWN,
+        .node = silent->name,
+        .note = slice_of(arena_printf(&x->arena,
+                                      "does not answer; %zu of the %zu that do are "
+                                      "connected to it",
+                                      seen, answering))};
+    mesh_add(x, &row);
+}
+
+static void compare_pairs(struct mesh *x, size_t answering)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        struct mesh_node *a = &x->nodes[i];
+        if (!a->self)
+            add_silent(x, a, answering);
+        for (size_t k = i + 1; a->self && k < x->n; k++)
+            if (x->nodes[k].self && !slice_equal(a->name, x->nodes[k].name))
+                add_pair(x, a, &x->nodes[k]);
+    }
+}
+
+/* ---- nodes that were not named */
+
+struct outsider {
+    struct slice name;
+    bool is_hidden;
+};
+
+static int order_outsiders(const void *a, const void *b)
+{
+    return slice_order(((const struct outsider *)a)->name, ((const struct outsider *)b)->name);
+}
+
+static bool is_named(const struct mesh *x, struct slice name)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (slice_equal(x->nodes[i].name, name))
+            return true;
+    return false;
+}
+
+static size_t list_outsiders(const struct mesh *x, struct outsider *out, size_t most)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < x->n; i++)
+        for (size_t k = 0; n < most && k < x->nodes[i].n_connected; k++)
+            if (!is_named(x, x->nodes[i].links[k].node))
+                out[n++] = (struct outsider){x->nodes[i].links[k].node,
+                                             slice_is(x->nodes[i].links[k].how, "hidden")};
+    qsort(out, n, sizeof *out, order_outsiders);
+    return n;
+}
+
+static void find_outsiders(struct mesh *x, size_t answering)
+{
+    const size_t most = OUTSIDE * 10;
+    struct outsider *all = alloc_zero(most, sizeof *all);
+    const size_t n = list_outsiders(x, all, most);
+    size_t rows = 0;
+    for (size_t i = 0, to; i < n && rows++ < OUTSIDE; i = to) {
+        for (to = i; to < n && slice_equal(all[to].name, all[i].name);)
+            to++;
+        const struct mesh_made row = {
+            .level = MESH_INFO,
+            .kind = MESH_OUTSIDE,
+            .node = all[i].name,
+            .note = slice_of(arena_printf(&x->arena, "not named; %sconnected to %zu of %zu",
+                                          all[i].is_hidden ? "hidden, " : "", to - i, answering))};
+        mesh_add(x, &row);
+    }
+    free(all);
+}
+
+/* ---- the answer */
+
+static const char *const kinds[] = {
+    [MESH_PARTITION] = "partition", [MESH_ONE_SIDED] = "one-sided", [MESH_BUSY] = "busy",
+    [MESH_MISSING] = "missing",     [MESH_RELEASE] = "release",     [MESH_SETTING] = "setting",
+    [MESH_UNLIKE] = "unlike",       [MESH_UNKNOWN] = "unknown",     [MESH_HIDDEN] = "hidden",
+    [MESH_OUTSIDE] = "outside",     [MESH_LINK] = "link",
+};
+static const char *const levels[] = {
+    [MESH_FIX] = "fix", [MESH_CHECK] = "check", [MESH_INFO] = "info", [MESH_FINE] = ""};
+
+static void build_text(struct builder *b, struct slice text)
+{
+    if (text.len > 0)
+        build_binary(b, text.s, text.len);
+    else
+        build_atom(b, "undefined");
+}
+
+static void build_count(struct builder *b, const struct links_row *l, int64_t n)
+{
+    if (l && n >= 0)
+        build_int(b, n);
+    else
+        build_atom(b, "undefined");
+}
+
+static int64_t rate_of(double per_s)
+{
+    return isfinite(per_s) && per_s >= 0 && per_s < 9e15 ? (int64_t)llround(per_s) : -1;
+}
+
+static struct slice word_of(enum mesh_kind kind, const struct links_row *l)
+{
+    const bool is_pair = kind == MESH_ONE_SIDED || kind == MESH_BUSY || kind == MESH_MISSING ||
+                         kind == MESH_HIDDEN || kind == MESH_LINK;
+    return !is_pair                    ? (struct slice){"", 0}
+           : !l                        ? slice_of("none")
+           : is_up(l)                  ? l->how
+           : slice_is(l->how, "known") ? l->how
+                                       : l->state;
+}
+
+static void build_id(struct builder *b, const struct mesh_made *row)
+{
+    struct buf id;
+    buf_init(&id, 0);
+    buf_printf(&id, "%s %.*s %.*s%s", kinds[row->kind], TEXT(row->node), TEXT(row->peer),
+               row->about ? row->about : "");
+    build_binary(b, id.data, id.len);
+    buf_clear(&id);
+}
+
+static void build_row(struct builder *b, const struct mesh_made *row)
+{
+    const struct links_row *ab = row->of_peer, *ba = row->of_node;
+    const double in = ba ? ba->out_per_s : NAN;
+    build_tuple(b, 12);
+    build_id(b, row);
+    build_text(b, row->node);
+    build_text(b, row->peer);
+    build_text(b, slice_of(levels[row->level]));
+    build_text(b, slice_of(kinds[row->kind]));
+    build_text(b, word_of(row->kind, ab));
+    build_text(b, word_of(row->kind, ba));
+    build_count(b, ab, ab ? ab->queue_bytes : -1);
+    build_count(b, ba, ba ? ba->queue_bytes : -1);
+    build_count(b, ab, ab ? rate_of(ab->out_per_s) : -1);
+    build_count(b, ba, rate_of(in));
+    build_text(b, row->note);
+}
+
+static int order_rows(const void *a, const void *b)
+{
+    const struct mesh_made *x = a, *y = b;
+    const int by_node = slice_order(x->node, y->node);
+    return x->level != y->level ? (int)x->level - (int)y->level
+           : x->kind != y->kind ? (int)x->kind - (int)y->kind
+           : by_node            ? by_node
+                                : slice_order(x->peer, y->peer);
+}
+
+static void make_rows(struct mesh *x, struct fleet *f)
+{
+    size_t answering = 0;
+    x->n = f->n;
+    x->nodes = alloc_zero(f->n + 1, sizeof *x->nodes);
+    for (size_t i = 0; i < f->n; i++) {
+        read_node(&x->nodes[i], f->members[i]);
+        answering += x->nodes[i].self != NULL;
+    }
+    find_groups(x);
+    find_partition(x);
+    compare_pairs(x, answering);
+    find_outsiders(x, answering);
+    mesh_compare_nodes(x);
+    if (x->n_rows > 0)
+        qsort(x->rows, x->n_rows, sizeof *x->rows, order_rows);
+}
+
+struct builder *mesh_build(struct fleet *f)
+{
+    struct mesh x = {0};
+    struct builder *b = builder_new();
+    arena_init(&x.arena);
+    make_rows(&x, f);
+    const size_t n = x.n_rows < MESH_ROWS ? x.n_rows : MESH_ROWS;
+    build_tuple(b, 4);
+    build_atom(b, "mesh");
+    build_int(b, (int64_t)clock_mono_ns());
+    if (n > 0)
+        build_list(b, n);
+    for (size_t i = 0; i < n; i++)
+        build_row(b, &x.rows[i]);
+    build_nil(b);
+    build_bool(b, n < x.n_rows || x.is_cut);
+    arena_clear(&x.arena);
+    free(x.nodes);
+    free(x.rows);
+    return b;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Who sees whom among several nodes, made of the `links` of each: pairs and groups (mesh.c), what
+ * one node has that others have not (mesh_nodes.c). Pure but for is_odd of the members. Nothing of
+ * one node is sent to another. */
+#ifndef BEAMTOP_APP_FLEET_MESH_H
+#define BEAMTOP_APP_FLEET_MESH_H
+
+#include "beamtop/base/arena.h"
+#include "beamtop/model/detail.h"
+#include "fleet_internal.h"
+
+#define MESH_ROWS 2000 /* of the answer; what is odd first */
+
+/* In the order of the rows of one level. */
+enum mesh_kind {
+    MESH_PARTITION,
+    MESH_ONE_SIDED,
+    MESH_BUSY,
+    MESH_MISSING,
+    MESH_RELEASE,
+    MESH_SETTING,
+    MESH_UNLIKE,
+    MESH_UNKNOWN,
+    MESH_HIDDEN,
+    MESH_OUTSIDE,
+    MESH_LINK,
+};
+enum mesh_level { MESH_FIX, MESH_CHECK, MESH_INFO, MESH_FINE };
+
+struct mesh_node {
+    struct member *member;
+    struct slice name;             /* as it says itself, else as it was given */
+    const struct links_row *self;  /* NULL: it does not answer; borrowed of its model */
+    const struct links_row *links; /* connected ones, then known ones, each by name */
+    size_t n_connected, n;
+    size_t group; /* of nodes that are connected, also by others: the place of its first one */
+};
+
+struct mesh_made {
+    enum mesh_level level;
+    enum mesh_kind kind;
+    struct slice node, peer, note;
+    const char *about;                         /* of one node: what is compared; else NULL */
+    const struct links_row *of_peer, *of_node; /* what node says of peer, and the other way */
+};
+
+struct mesh {
+    struct arena arena;
+    struct mesh_node *nodes;
+    size_t n;
+    struct mesh_made *rows;
+    size_t n_rows;
+    bool is_cut;
+};
+
+void mesh_add(struct mesh *x, const struct mesh_made *row); /* copies it; there are limits */
+/* Settings and releases of each node that differ, and nodes with much more load, memory or longer
+ * queues than the others. */
+void mesh_compare_nodes(struct mesh *x);
+/* The answer of `mesh`, with its version byte. The caller frees it. */
+struct builder *mesh_build(struct fleet *f);
+
+#endif

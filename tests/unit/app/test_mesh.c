@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who sees whom, of what several nodes say. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../query/terms.h"
+#include "app/fleet/mesh.h"
+#include "beamtop/base/alloc.h"
+#include "beamtop/etf/print.h"
+
+#define NODES 4
+#define SELF(name, tick)                                                                           \
+    "{" name                                                                                       \
+    ",self,undefined,undefined,undefined,undefined,undefined,undefined,undefined,false," #tick     \
+    ",<<\"true\">>,1048576,3,undefined}"
+#define LINK(name, how, state, queued, busy)                                                       \
+    ",{" name "," how "," state ",tcp,<<\"h\">>,700,900," #queued ",undefined," busy               \
+    ",undefined,undefined,undefined,undefined,undefined}"
+#define UP(name) LINK(name, "visible", "up", 0, "false")
+#define KNOWN(name) LINK(name, "known", "<<\"not connected\">>", undefined, "false")
+#define LINKS(rows) "{links,1000,[" rows "],false}"
+
+static struct member members[NODES];
+static struct member *all[NODES];
+
+static void take_text(struct model *m, enum question question, const char *text)
+{
+    struct slice bytes;
+    struct error err = {0};
+    struct builder *b = term_of(text, &bytes);
+    if (model_take(m, question, (const uint8_t *)bytes.s + 1, bytes.len - 1, NULL, 1, &err) != 0)
+        fail_msg("%s", err.text);
+    builder_free(b);
+}
+
+/* NULL: the node does not answer. */
+static struct fleet open_fleet(const char *const links[], size_t n)
+{
+    static const char *const names[] = {"a@h", "b@h", "c@h", "d@h"};
+    for (size_t i = 0; i < n; i++) {
+        members[i] = (struct member){.model = model_new()};
+        snprintf(members[i].name, sizeof members[i].name, "%s", names[i]);
+        all[i] = &members[i];
+        if (!links[i])
+            continue;
+        take_text(members[i].model, QUESTION_LINKS, links[i]);
+        model_set_link(members[i].model, LINK_LIVE, "");
+        members[i].state = MEMBER_UP;
+        members[i].links_ms = 1;
+    }
+    return (struct fleet){.members = all, .n = n};
+}
+
+/* A line for each row: level kind node peer says peer_says note. */
+static void expect_mesh(const char *const links[], size_t n, const char *expected)
+{
+    struct fleet f = open_fleet(links, n);
+    struct model *m = model_new();
+    struct builder *b = mesh_build(&f);
+    struct buf text;
+    struct error err = {0};
+    size_t len;
+    const uint8_t *bytes = builder_bytes(b, &len);
+    assert_int_equal(model_take(m, QUESTION_MESH, bytes + 1, len - 1, NULL, 1, &err), 0);
+    const struct table_detail *t = model_mesh(m);
+    const struct mesh_row *r = t->rows;
+    buf_init(&text, 0);
+#define PUT(slice) (int)(slice).len, (slice).s
+    for (size_t i = 0; i < t->n_rows; i++, r++)
+        buf_printf(&text, "%.*s %.*s %.*s %.*s %.*s %.*s %.*s|", PUT(r->level), PUT(r->kind),
+                   PUT(r->node), PUT(r->peer), PUT(r->says), PUT(r->peer_says), PUT(r->note));
+#undef PUT
+    assert_string_equal(buf_cstr(&text), expected);
+    buf_clear(&text);
+    builder_free(b);
+    model_free(m);
+    for (size_t i = 0; i < n; i++)
+        model_free(members[i].model);
+}
+
+TEST(test_all_see_each_other)
+{
+    const char *const links[] = {LINKS(SELF("'a@h'", 60) UP("'b@h'")),
+                                 LINKS(SELF("'b@h'", 60) UP("'a@h'"))};
+    expect_mesh(links, 2, " link a@h b@h visible visible |");
+    assert_false(members[0].is_odd);
+}
+
+TEST(test_partition)
+{
+    const char *const links[] = {LINKS(SELF("'a@h'", 60) UP("'b@h'") KNOWN("'c@h'")),
+                                 LINKS(SELF("'b@h'", 60) UP("'a@h'")), LINKS(SELF("'c@h'", 60))};
+    const char *const strange[] = {LINKS(SELF("'a@h'", 60) UP("'b@h'")),
+                                   LINKS(SELF("'b@h'", 60) UP("'a@h'")), LINKS(SELF("'c@h'", 60))};
+    const char *const alone[] = {LINKS(SELF("'a@h'", 60)), LINKS(SELF("'b@h'", 60))};
+    expect_mesh(links, 3,
+                "fix partition a@h c@h   2 groups that do not see each other: a@h, b@h | c@h|"
+                "info missing a@h c@h known none |info missing b@h c@h none none |"
+                " link a@h b@h visible visible |");
+    expect_mesh(strange, 3,
+                "info partition a@h c@h   2 groups that do not see each other; they do not know "
+                "each other: a@h, b@h | c@h|"
+                "info missing a@h c@h none none |info missing b@h c@h none none |"
+                " link a@h b@h visible visible |");
+    expect_mesh(alone, 2, "info missing a@h b@h none none |");
+}
+
+TEST(test_odd_pairs)
+{
+    const char *const links[] = {
+        LINKS(SELF("'a@h'", 60) UP("'b@h'") UP("'c@h'")),
+        LINKS(SELF("'b@h'", 60) KNOWN("'a@h'") KNOWN("'c@h'")),
+        LINKS(SELF("'c@h'", 60) LINK("'a@h'", "visible", "up", 19080, "true"))};
+    expect_mesh(links, 3,
+                "check one-sided a@h b@h visible known a@h is connected to b@h, which is not "
+                "connected to it|"
+                "check busy a@h c@h visible visible a@h does not take what c@h sends: 18.6 KiB "
+                "queued; senders wait from 1.00 MiB on|"
+                "check missing b@h c@h known none b@h and c@h know each other and are not "
+                "connected; others see both|");
+    assert_true(members[0].is_odd && members[1].is_odd && members[2].is_odd);
+}
+
+TEST(test_one_side_pending)
+{
+    const char *const links[] = {
+        LINKS(SELF("'a@h'", 60) UP("'b@h'")),
+        LINKS(SELF("'b@h'", 60) LINK("'a@h'", "visible", "pending", 0, "false"))};
+    expect_mesh(links, 2,
+                "check one-sided a@h b@h visible pending a@h is connected to b@h, which is not "
+                "connected to it|");
+}
+
+TEST(test_silent_hidden_outside)
+{
+    const char *const links[] = {
+        LINKS(SELF("'a@h'", 60) LINK("'b@h'", "hidden", "up", 0, "false") UP("'x@h'") UP("'z@h'")),
+        LINKS(SELF("'b@h'", 60) LINK("'a@h'", "hidden", "up", 0, "false") UP("'x@h'")), NULL};
+    expect_mesh(links, 3,
+                "info unknown c@h    does not answer; 0 of the 2 that do are connected to it|"
+                "info hidden a@h b@h hidden hidden |"
+                "info outside x@h    not named; connected to 2 of 2|"
+                "info outside z@h    not named; connected to 1 of 2|");
+}
+
+/* Two names of one node are no pair; a setting that differs is of the fewest. */
+TEST(test_settings)
+{
+    const char *const links[] = {LINKS(SELF("'a@h'", 60) UP("'b@h'")),
+                                 LINKS(SELF("'b@h'", 15) UP("'a@h'")),
+                                 LINKS(SELF("'a@h'", 60) UP("'b@h'"))};
+    expect_mesh(links, 3,
+                "check setting b@h    net tick 15 s; 60 s on 2 of 3 nodes|"
+                " link a@h b@h visible visible | link b@h a@h visible visible |");
+}
