@@ -83,9 +83,57 @@ on_the_screen() {
     return $shown
 }
 
+# All of them, as the first one sees them; joined by the last, which is connected to each.
+joins_all() {
+    dir=$last_dir
+    echo "$names" | tr ',' '\n' >"$dir/peers"
+    order join
+}
+# The cookie by pattern is that of the first only: the others get it from there.
+follows_the_cluster() {
+    first=${names%%,*}
+    joins_all || return 1
+    printf '%s releases\n' "$first" >"$work/cookies"
+    HOME=$work XDG_CONFIG_HOME=$work/config "$beamtop" fleet "$first" --cluster --cookies "$work/cookies" --timeout 30 \
+        -n 0 -i 0.5 --format json >"$work/ticks" 2>"$work/err" &
+    looker=$!
+    comes_and_goes
+    followed=$?
+    kill -INT "$looker"
+    wait "$looker"
+    [ "$followed" = 0 ] && return
+    tail -n 1 "$work/ticks"
+    cat "$work/err"
+    return 1
+}
+newest() { tail -n 1 "$work/ticks" | jq -e "$1" >/dev/null 2>&1; }
+all_up() { newest ".rows | length == $count and all(.[]; .state == \"up\" and .note == null)"; }
+last_left() { newest ".rows[] | select(.node == \"$last\") | .note == \"left the cluster\""; }
+last_gone() { newest ".rows[] | select(.node == \"$last\") | .state == \"gone\""; }
+comes_and_goes() {
+    wait_until 120 all_up || { echo "not all are up"; return 1; }
+    order leave || return 1
+    wait_until 120 last_left || { echo "it has not left"; return 1; }
+    { joins_all && wait_until 120 all_up; } || { echo "it does not come back"; return 1; }
+    kill -9 "$(os_vm)"
+    wait_until 120 last_gone || { echo "it is not gone"; return 1; }
+    { start_last && joins_all && wait_until 120 all_up; } || { echo "it is not found again"; return 1; }
+}
+
+# Commands that print each node, and a trace.
+takes_the_cluster() {
+    first=${names%%,*}
+    "$beamtop" info "$first" --cluster --cookie-file "$work/cookie" --timeout 30 --format json >"$work/out" 2>"$work/err"
+    ends_with 0 $? && holds "map(.node) | sort == ([\"$(echo "$names" | sed 's/,/","/g')\"] | sort)" || return 1
+    "$beamtop" trace "$first" 'lists:map/2' --cluster --dry-run --cookie-file "$work/cookie" --timeout 60 >"$work/out" \
+        2>"$work/err"
+    ends_with 0 $? && told "^beamtop: $count nodes"
+}
+
 leaves_nothing() {
     for dir in $dirs; do is_clean || return 1; done
 }
 
 run_on_several cookies_by_node cookies_of_the_configuration others_may_not_read_them names_from_dns \
-    other_commands_know_them two_names_of_one on_the_screen leaves_nothing
+    other_commands_know_them two_names_of_one on_the_screen follows_the_cluster takes_the_cluster \
+    leaves_nothing

@@ -52,8 +52,8 @@ int cookie_read_file(struct cookie *out, const char *path, struct error *err);
 /*
  * Of a file of cookies: a line is a pattern of names as in a shell, a blank and the cookie; what
  * begins with a # is a comment. The first line that fits the node's full name counts.
- * ERR_NOT_FOUND: none fits; ERR_USAGE: the file is missing, or others may read it, or a line before
- * that one has no cookie. */
+ * ERR_NOT_FOUND: no line does; ERR_USAGE: the file is missing, others can read it, or an earlier
+ * line lacks its cookie. */
 int cookie_match_file(struct cookie *out, const char *path, const char *node, struct error *err);
 
 int cookie_set(struct cookie *out, const char *text, size_t len, enum cookie_origin origin,

@@ -131,6 +131,8 @@ static int prepare_capture(struct capturing *c, const struct app_env *env, struc
     int columns = 0, rows = 0;
     c->format = choose_format(o);
     int rc = settings_init(&c->settings, o, env, err);
+    if (rc == 0 && o->cluster)
+        rc = error_set(err, ERR_USAGE, "--cluster: this command takes one node");
     settings_print_errors(&c->settings);
     if (rc == 0)
         rc = parse_size(o->size, &columns, &rows, err);

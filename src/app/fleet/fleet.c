@@ -35,6 +35,7 @@ static void on_member_change(void *arg, question_mask questions)
     if (questions & QUESTION_BIT(QUESTION_LINKS)) {
         m->links_ms = uv_now(m->fleet->setup.loop);
         m->links_due_ms = m->links_ms + (m->is_odd ? ODD_LINKS_MS : LINKS_MS);
+        fleet_take_cluster(m);
     }
     note_change(m->fleet);
 }
@@ -51,7 +52,8 @@ static void choose_want(struct member *m)
                                        .items = ITEM_BIT(ID) | ITEM_BIT(MESSAGE_QUEUE_LEN),
                                        .seldom = true};
     }
-    if (m->fleet->setup.links && uv_now(m->fleet->setup.loop) >= m->links_due_ms)
+    if ((m->fleet->setup.links && uv_now(m->fleet->setup.loop) >= m->links_due_ms) ||
+        fleet_asks_cluster(m))
         want.needs |= NEED(LINKS);
     live_set_want(m->live, &want);
 }
@@ -168,7 +170,7 @@ static size_t count_in_state(const struct fleet *f, enum member_state state)
     return n;
 }
 
-/* Where only names are wanted: the one that names its cluster. */
+/* Who wants names only needs the node that names its cluster. */
 static bool is_needed(const struct member *m)
 {
     const struct fleet *f = m->fleet;
@@ -196,7 +198,6 @@ static void on_fleet_turn(uv_timer_t *timer)
             opening += m->state == MEMBER_OPENING;
         }
     }
-    fleet_follow(f);
     if (f->changed && f->setup.changed)
         f->setup.changed(f->setup.arg);
     f->changed = false;

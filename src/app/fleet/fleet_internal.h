@@ -33,6 +33,7 @@ struct member {
     enum member_origin origin;
     const struct member *source; /* of DNS: which names it; NULL: another origin */
     struct cookie lent;          /* of the node of its cluster that has named it */
+    const char *note;            /* of one that is up; else NULL */
     const char *left;            /* who named it does so no longer: in words; else NULL */
     bool seen;                   /* named by the answer that is being read */
     bool removed;
@@ -71,8 +72,10 @@ struct member *fleet_find(const struct fleet *f, const char *name); /* NULL: the
 bool fleet_has_why(const struct member *m); /* it failed, and is not up since */
 
 /* fleet_join.c */
-void fleet_look_up(struct member *m);                          /* of one that DNS resolves */
-void fleet_follow(struct fleet *f);                            /* each turn: looks for others */
+void fleet_look_up(struct member *m); /* of one that DNS resolves */
+/* Its connections are wanted: it is the one that names the cluster, and that is due. */
+bool fleet_asks_cluster(const struct member *m);
+void fleet_take_cluster(struct member *seed);                  /* its model has them */
 bool fleet_is_twin(const struct member *m, struct error *why); /* it is up: another has it */
 
 /* fleet_names.c: calls add for each name, in order. ERR_USAGE says what is wrong, and where; errors

@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "app/source/runtime.h"
-#include "beamtop/base/clock.h"
+#include "beamtop/link/name.h"
+#include "beamtop/model/detail.h"
 #include "fleet_internal.h"
 
 #define LOOK_AGAIN_MS 30000u
+#define CLUSTER_MS 5000u
 #define RESOLVE_TURN_MS 20u
 
 /* ---- two names of one */
@@ -126,9 +128,61 @@ void fleet_look_up(struct member *m)
 
 /* ---- the cluster */
 
-void fleet_follow(struct fleet *f)
+/* The first that is up; one that the cluster has named only where there is no other. */
+static const struct member *find_seed(const struct fleet *f)
 {
-    (void)f;
+    const struct member *seed = NULL;
+    for (size_t i = 0; i < f->n; i++) {
+        const struct member *m = f->members[i];
+        const bool is_first =
+            !seed || (seed->origin == MEMBER_OF_CLUSTER && m->origin != MEMBER_OF_CLUSTER);
+        if (m->state == MEMBER_UP && !m->resolves && is_first)
+            seed = m;
+    }
+    return seed;
+}
+
+bool fleet_asks_cluster(const struct member *m)
+{
+    const struct fleet *f = m->fleet;
+    return f->follows && find_seed(f) == m && f->cluster_due_ms <= uv_now(f->setup.loop);
+}
+
+/* The text is the node's: a name with a meaning here is none there. */
+static int name_peer(const struct naming *n, const struct member *seed, struct slice peer,
+                     struct error *err)
+{
+    char name[LIMIT_NODE_NAME_BYTES + 1];
+    struct name parsed;
+    struct error ignored = {0};
+    if (peer.len >= sizeof name || memchr(peer.s, '\0', peer.len))
+        return 0;
+    snprintf(name, sizeof name, "%.*s", (int)peer.len, peer.s);
+    if (name_parse(&parsed, name, "", &ignored) != 0 || !parsed.host_given || fleet_is_meant(name))
+        return 0;
+    return name_member(n, name, &seed->target.cookie, err);
+}
+
+void fleet_take_cluster(struct member *seed)
+{
+    struct fleet *f = seed->fleet;
+    const struct naming naming = {f, MEMBER_OF_CLUSTER, NULL};
+    const struct table_detail *table = model_answer(seed->model, QUESTION_LINKS);
+    struct error many = {0};
+    if (!table || !fleet_asks_cluster(seed))
+        return;
+    begin_naming(&naming);
+    seed->seen = true;
+    for (size_t i = 0; i < table->n_rows && many.code == ERR_NONE; i++) {
+        const struct links_row *row = (const struct links_row *)table->rows + i;
+        if (slice_is(row->how, "visible") && slice_is(row->state, "up"))
+            (void)name_peer(&naming, seed, row->node, &many);
+    }
+    if (!table->partial && many.code == ERR_NONE)
+        end_naming(&naming, "left the cluster");
+    seed->note = many.code != ERR_NONE ? "its cluster has more nodes than have a row" : NULL;
+    f->cluster_known = true;
+    f->cluster_due_ms = uv_now(f->setup.loop) + CLUSTER_MS;
 }
 
 /* ---- all names, once */

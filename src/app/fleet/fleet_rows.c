@@ -76,6 +76,8 @@ static struct slice why_of(const struct member *m)
         return slice_of(m->left);
     if (fleet_has_why(m))
         return slice_of(m->why.text);
+    if (m->note)
+        return slice_of(m->note);
     const enum link_state link = model_link(m->model, &text);
     return slice_of(link == LINK_LIVE || !text ? "" : text);
 }

@@ -53,6 +53,8 @@ static int start_screen(struct tui *t, struct error *err)
     screen_set_keymap(t->screen, &t->settings.keymap);
     if (tui_start_options(t, err) != 0)
         return err->code;
+    if (!t->cli->target && t->cli->cluster)
+        return error_set(err, ERR_USAGE, "--cluster needs a node: beamtop NODE --cluster");
     if (!t->cli->target)
         return tui_find_node(t, err);
     if (fleet_is_asked(t->cli) && !replay_is_file(t->cli->target))
