@@ -5,4 +5,5 @@ src_libapp_a_SOURCES += \
 	src/app/fleet/fleet_sessions.c src/app/fleet/fleet_sessions.h src/app/fleet/merge.c \
 	src/app/fleet/fleet_join.c \
 	src/app/fleet/mesh.c src/app/fleet/mesh.h src/app/fleet/mesh_nodes.c \
+	src/app/fleet/fleet_hosts.c src/app/fleet/fleet_hosts.h \
 	src/app/fleet/merge.h

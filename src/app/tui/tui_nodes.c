@@ -8,13 +8,15 @@
 
 #include "beamtop/base/alloc.h"
 #include "app/fleet/fleet.h"
+#include "app/fleet/fleet_hosts.h"
 #include "app/source/nodes.h"
 #include "tui_owners.h"
 
 struct tui_fleet {
     struct tui *tui;
-    struct fleet *fleet; /* NULL: there is one node */
-    uint64_t mesh_ms;    /* when who sees whom was last worked out */
+    struct fleet *fleet;       /* NULL: there is one node */
+    struct fleet_hosts *hosts; /* of the prompt that was opened last; may be NULL */
+    uint64_t mesh_ms;          /* when who sees whom was last worked out */
 };
 
 #define MESH_OFTEN 200 /* nodes */
@@ -307,18 +309,37 @@ static void node_accepted(void *own, const char *names)
         tui_message(f->tui, STYLE_ERROR, "%s", err.text);
 }
 
-/* The nodes of this host: the word that is typed may be one of several. */
+/* The word at the point of the line: the last of several. */
+static void offer_node(struct completion *out, const char *line, size_t point, const char *name)
+{
+    if (*name && strncmp(name, line + out->from, point - out->from) == 0)
+        completion_add(out, name, "");
+}
+
+/* The nodes of this host, and what epmd knows on those of the rows. */
 static void complete_node(void *own, const char *line, size_t point, struct completion *out)
 {
     const struct tui_fleet *f = own;
     const struct discover_list *vms = &f->tui->vms;
     for (out->to = out->from = point; out->from > 0 && line[out->from - 1] != ',';)
         out->from--;
-    const size_t len = point - out->from;
     for (size_t i = 0; i < vms->count; i++)
-        if (*vms->vms[i].node && strncmp(vms->vms[i].node, line + out->from, len) == 0)
-            completion_add(out, vms->vms[i].node, "");
+        offer_node(out, line, point, vms->vms[i].node);
+    const struct fleet_names *names = f->hosts ? fleet_hosts_names(f->hosts) : NULL;
+    for (size_t i = 0; names && i < names->n; i++)
+        offer_node(out, line, point, names->names[i]);
     completion_sort(out);
+}
+
+static void ask_hosts(struct tui_fleet *f)
+{
+    const struct tui *t = f->tui;
+    struct error ignored = {0};
+    uint16_t port = 0;
+    fleet_hosts_close(f->hosts);
+    f->hosts = NULL;
+    if (f->fleet && nodes_epmd_port(t->cli, t->env, &port, &ignored) == 0)
+        f->hosts = fleet_hosts_ask(f->fleet, &f->tui->rt.loop, port);
 }
 
 static void act_add_node(void *own, const char *names)
@@ -333,6 +354,7 @@ static void act_add_node(void *own, const char *names)
     }
     if (find_nodes(f->tui, &err) != 0)
         tui_message(f->tui, STYLE_ERROR, "%s", err.text);
+    ask_hosts(f);
     prompt_open(f->tui->prompt, PROMPT_TEXT, "add node: ", "", &calls);
 }
 
@@ -355,7 +377,9 @@ static void *make_fleet(struct tui *t)
 static void close_fleet(void *own)
 {
     struct tui_fleet *f = own;
+    fleet_hosts_close(f->hosts);
     fleet_close(f->fleet);
+    f->hosts = NULL;
     f->fleet = NULL;
 }
 
