@@ -189,11 +189,13 @@ static void on_fleet_turn(uv_timer_t *timer)
 {
     struct fleet *f = timer->data;
     size_t opening = count_in_state(f, MEMBER_OPENING);
-    for (size_t i = 0; i < f->n; i++) {
+    for (size_t k = 0, from = f->next; k < f->n; k++) {
+        const size_t i = (from + k) % f->n;
         struct member *m = f->members[i];
         if (m->ended)
             close_member(m);
         if (opening < FLEET_OPENING && is_due(m)) {
+            f->next = i + 1;
             open_member(m);
             opening += m->state == MEMBER_OPENING;
         }

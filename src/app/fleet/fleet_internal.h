@@ -57,6 +57,7 @@ struct fleet {
     struct member **members;
     size_t n;
     uv_timer_t *timer;
+    size_t next; /* that has its turn: of many that fail, none waits for ever */
     bool changed;
     bool names_only;    /* for fleet_resolve(): connects to no more than it takes to know them */
     bool follows;       /* the cluster */
