@@ -82,7 +82,8 @@ UNIT_APP = tests/unit/app/test_actions tests/unit/app/test_advice tests/unit/app
 	tests/unit/app/test_record_client tests/unit/app/test_record_detach \
 	tests/unit/app/test_record_retry tests/unit/app/test_record_status tests/unit/app/test_report \
 	tests/unit/app/test_fleet_names tests/unit/app/test_merge tests/unit/app/test_mesh tests/unit/app/test_trace_history tests/unit/app/test_trigger \
-	tests/unit/app/test_fleet_join
+	tests/unit/app/test_fleet_join \
+	tests/unit/app/test_fleet_index
 UNIT_ALL = $(UNIT_BASE) $(UNIT_ETF) $(UNIT_LINK) $(UNIT_LOCAL) $(UNIT_QUERY) $(UNIT_MODEL) \
 	$(UNIT_TRACE) $(UNIT_OUTPUT) $(UNIT_RECORDING) $(UNIT_REPORT) $(UNIT_UI) $(UNIT_SCREEN) $(UNIT_APP)
 check_PROGRAMS += $(UNIT_ALL)
@@ -265,6 +266,7 @@ LIVE_TESTS = $(LIVE_LINK) $(LIVE_BINARIES) tests/live/test_calls.sh tests/live/t
 	tests/live/test_mnesia.sh \
 	tests/live/test_select.sh tests/live/test_sharing.sh tests/live/test_stall.sh tests/live/test_tables.sh tests/live/test_terms.sh \
 	tests/live/test_fleet.sh tests/live/test_members.sh tests/live/test_trace_fleet.sh tests/live/test_system.sh \
+	tests/live/test_record_fleet.sh \
 	tests/live/test_suspenders.sh \
 	tests/live/test_spans_elixir.sh \
 	tests/live/test_spans_gateway.sh tests/live/test_spans_kills.sh tests/live/test_spans_shapes.sh \

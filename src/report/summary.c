@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/base/alloc.h"
 #include "summary_internal.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "beamtop/base/attr.h"
@@ -227,30 +229,46 @@ static void put_paper(struct buf *out, struct paper *p, const struct summary_opt
         paper_put_text(out, p, o->columns, o->ascii);
 }
 
+static void lay_out(struct paper *p, const struct summary *s, size_t n, bool nodes)
+{
+    if (n == 1)
+        summary_one(p, s);
+    else if (nodes)
+        summary_nodes(p, s, n);
+    else
+        summary_many(p, s, n);
+}
+
+/* Returns how many are to be cleared. */
+static size_t take_recordings(struct summary *s, const struct summary_input *inputs, size_t n,
+                              bool nodes, struct error *err)
+{
+    size_t taken = 0;
+    while (taken < n && err->code == ERR_NONE) {
+        const struct summary *before = taken > 0 && !nodes ? &s[taken - 1] : NULL;
+        (void)take_recording(&s[taken], before, &inputs[taken], err);
+        if (n > 1 && err->code == ERR_NONE)
+            state_take(&s[taken].state, &s[taken].arena, inputs[taken].recording, inputs[taken].to,
+                       err);
+        taken++;
+    }
+    return taken;
+}
+
 int summary_write(struct buf *out, const struct summary_input *inputs, size_t n,
                   const struct summary_options *options, struct error *err)
 {
-    struct summary recordings[RECORDINGS_MOST];
+    const size_t most = options->nodes ? NODES_MOST : RECORDINGS_MOST;
     struct paper paper;
-    size_t taken = 0;
-    if (n == 0 || n > RECORDINGS_MOST)
-        return error_set(err, ERR_USAGE, "a report is of 1 to %d recordings", RECORDINGS_MOST);
-    while (taken < n && err->code == ERR_NONE) {
-        (void)take_recording(&recordings[taken], taken > 0 ? &recordings[taken - 1] : NULL,
-                             &inputs[taken], err);
-        if (n > 1 && err->code == ERR_NONE)
-            state_take(&recordings[taken].state, &recordings[taken].arena, inputs[taken].recording,
-                       inputs[taken].to, err);
-        taken++;
-    }
+    if (n == 0 || n > most)
+        return error_set(err, ERR_USAGE, "a report is of 1 to %zu recordings", most);
+    struct summary *recordings = alloc_zero(n, sizeof *recordings);
+    size_t taken = take_recordings(recordings, inputs, n, options->nodes, err);
     paper_init(&paper);
     if (err->code == ERR_NONE && options->format == SUMMARY_JSON) {
-        summary_json(out, recordings, n);
+        summary_json(out, recordings, n, options->nodes);
     } else if (err->code == ERR_NONE) {
-        if (n == 1)
-            summary_one(&paper, &recordings[0]);
-        else
-            summary_many(&paper, recordings, n);
+        lay_out(&paper, recordings, n, options->nodes);
         put_paper(out, &paper, options);
     }
     for (size_t i = 0; i < n && err->code == ERR_NONE;
@@ -259,5 +277,6 @@ int summary_write(struct buf *out, const struct summary_input *inputs, size_t n,
     paper_clear(&paper);
     while (taken > 0)
         clear_recording(&recordings[--taken]);
+    free(recordings);
     return (int)err->code;
 }

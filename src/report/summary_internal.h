@@ -14,6 +14,7 @@
 #include "report/rules/work.h"
 
 #define RECORDINGS_MOST 14 /* columns of a comparison */
+#define NODES_MOST 64      /* of one that has a row each */
 #define SHOWN 10           /* owners of a kind, functions, requests: those that lead */
 
 static inline void json_set(json_t *o, const char *key, json_t *value)
@@ -204,6 +205,12 @@ void state_take(struct state *out, struct arena *a, struct recording *r, int64_t
 void state_many(struct paper *p, const struct summary *s, size_t n);
 json_t *state_json(const struct summary *s, size_t n);
 json_t *state_missing_json(const struct summary *s);
+bool state_is_setting(size_t kind); /* not a size that grows */
+
+/* ---- settings that are not the same on all nodes: summary_settings.c */
+
+void state_nodes(struct paper *p, const struct summary *s, size_t n);
+json_t *state_nodes_json(const struct summary *s, size_t n);
 
 /* ---- captured spans: summary_requests.c */
 
@@ -219,7 +226,11 @@ json_t *events_json(const struct summary *s);
 
 void summary_one(struct paper *p, const struct summary *s);
 void summary_many(struct paper *p, const struct summary *s, size_t n);
-void summary_json(struct buf *out, const struct summary *s, size_t n);
+void summary_nodes(struct paper *p, const struct summary *s, size_t n);
+void summary_json(struct buf *out, const struct summary *s, size_t n, bool nodes);
+void summary_nodes_json(json_t *root, const struct summary *s, size_t n);
+/* Without numbers, which are a recording's own. */
+bool summary_same_words(const char *a, const char *b);
 
 /* For people; a dash when unknown. */
 const char *time_text(struct arena *a, int64_t wall_us);

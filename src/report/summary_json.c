@@ -163,21 +163,30 @@ static json_t *changes_json(const struct summary *s, size_t n)
     return list;
 }
 
-void summary_json(struct buf *out, const struct summary *s, size_t n)
+static json_t *recordings_json(const struct summary *s, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *each = json_object();
+        add_recording(each, &s[i]);
+        json_set(each, "not_recorded", state_missing_json(&s[i]));
+        json_array_append_new(list, each);
+    }
+    return list;
+}
+
+void summary_json(struct buf *out, const struct summary *s, size_t n, bool nodes)
 {
     json_t *root = json_object();
-    json_set(root, "schema", json_chars(n == 1 ? "beamtop.report/2" : "beamtop.diff/2"));
-    if (n == 1) {
+    const char *several = nodes ? "beamtop.nodes_report/1" : "beamtop.diff/2";
+    json_set(root, "schema", json_chars(n == 1 ? "beamtop.report/2" : several));
+    if (n == 1)
         add_recording(root, s);
-    } else {
-        json_t *list = json_array();
-        for (size_t i = 0; i < n; i++) {
-            json_t *each = json_object();
-            add_recording(each, &s[i]);
-            json_set(each, "not_recorded", state_missing_json(&s[i]));
-            json_array_append_new(list, each);
-        }
-        json_set(root, "recordings", list);
+    else
+        json_set(root, "recordings", recordings_json(s, n));
+    if (n > 1 && nodes) {
+        summary_nodes_json(root, s, n);
+    } else if (n > 1) {
         json_set(root, "changes", changes_json(s, n));
         json_set(root, "differences", state_json(s, n));
     }

@@ -156,8 +156,7 @@ static const char *judged_text(struct comparison *c, const struct summary *s, co
                         number_text(&c->paper->arena, COLUMN_SHARE, f->impact));
 }
 
-/* Compares without numbers, which are a recording's own. */
-static bool same_words(const char *a, const char *b)
+bool summary_same_words(const char *a, const char *b)
 {
     static const char numbers[] = "0123456789.,";
     for (;;) {
@@ -178,7 +177,7 @@ static const struct finding *same_finding(const struct summary *s, const struct 
     for (size_t i = 0; i < s->findings.len; i++) {
         const struct finding *f = &s->findings.items[i];
         if (strcmp(f->rule, like->rule) == 0 && f->severity == like->severity &&
-            strcmp(f->action, like->action) == 0 && same_words(f->title, like->title))
+            strcmp(f->action, like->action) == 0 && summary_same_words(f->title, like->title))
             return f;
     }
     return NULL;

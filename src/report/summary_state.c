@@ -461,3 +461,8 @@ json_t *state_missing_json(const struct summary *s)
             json_array_append_new(list, json_chars(question_name(kinds[i].question)));
     return list;
 }
+
+bool state_is_setting(size_t kind)
+{
+    return kinds[kind].question == QUESTION_VM;
+}

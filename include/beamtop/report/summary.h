@@ -19,17 +19,21 @@ struct summary_input {
     struct recording *recording;
     const char *name; /* its label, else the file's name */
     int64_t from, to; /* ticks, inclusive */
+    /* Of nodes: how far its clock was from the recorder's, in words; or NULL. */
+    const char *clock_begin, *clock_end;
 };
 
 struct summary_options {
     enum summary_format format;
     int columns; /* of text */
     bool ascii;
+    bool nodes; /* the recordings are of several nodes at the same time */
 };
 
 /*
  * One source: duration, memory, run queue, owners, functions, charts, findings and the table of
- * actions. Several: a table with a column each, and what changed significantly. */
+ * actions. Several: a table with a column each, and what changed significantly.
+ * Several nodes: findings of all as one list, which nodes differ and by what. */
 int summary_write(struct buf *out, const struct summary_input *inputs, size_t n,
                   const struct summary_options *options, struct error *err);
 

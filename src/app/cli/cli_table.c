@@ -364,7 +364,7 @@ const struct cli_command cli_commands[] = {
      FOR_BATCH | FOR_PATTERN | FOR_TRACE, TEXT_JSON, 1, 1 + LIMIT_TRACE_PATTERNS, COMMANDS_TRACING,
      command_trace},
     {"record", "NODE | start NODE | status | mark TEXT | stop",
-     "record a node in a file, tick by tick; start: in the background",
+     "record a node in a file, tick by tick, several in a directory; start: in the background",
      FOR_BATCH | FOR_PATTERN | FOR_RECORD, TEXT_JSON, 1, 2 + LIMIT_TRACE_PATTERNS,
      COMMANDS_RECORDINGS,
      command_record},
@@ -383,8 +383,8 @@ const struct cli_command cli_commands[] = {
      "what one process calls in time, and when it waits or does not run; folded stacks",
      FOR_BATCH | FOR_PATTERN | FOR_STACKS, TREES, 2, 2 + LIMIT_TRACE_PATTERNS, COMMANDS_TRACING,
      command_stacks},
-    {"report", "FILE…", "numbers, load, functions, findings and actions of recordings; several "
-                        "are compared",
+    {"report", "FILE…|DIR", "numbers, load, functions, findings and actions of recordings; several "
+                            "are compared, or the nodes of a directory",
      FOR_ALL | FOR_FORMAT | FOR_REPORT, PAPER, 1, 14, COMMANDS_RECORDINGS,
                         command_report},
     {"diff", "A B", "significant changes from one recording to another",

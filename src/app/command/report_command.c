@@ -12,14 +12,19 @@
 #include "beamtop/recording/export.h"
 #include "beamtop/report/summary.h"
 #include "app/cli/commands.h"
+#include "app/fleet/fleet_index.h"
 #include "app/cli/output_file.h"
 #include "app/cli/tell.h"
 
 #define FILES_MOST 14 /* columns of a comparison */
+#define SOURCES_MOST FLEET_INDEX_NODES
 
 struct files {
-    struct summary_input sources[FILES_MOST];
+    struct summary_input sources[SOURCES_MOST];
     size_t n;
+    struct fleet_index index; /* of a directory of several nodes */
+    struct arena words;
+    bool nodes;
 };
 
 static int tell_report_error(const struct error *err)
@@ -34,6 +39,8 @@ static void close_files(struct files *f)
 {
     while (f->n > 0)
         recording_close(f->sources[--f->n].recording);
+    fleet_index_clear(&f->index);
+    arena_clear(&f->words);
 }
 
 static const char *recording_name(const struct recording *r, const char *path)
@@ -50,7 +57,7 @@ static int open_file(struct files *f, const char *path, struct error *err)
     struct stat st;
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         return error_set(err, ERR_FORMAT, "%s is not a file", path);
-    if (f->n == FILES_MOST)
+    if (f->n == (f->nodes ? SOURCES_MOST : FILES_MOST))
         return error_set(err, ERR_USAGE, "at most %d recordings are compared", FILES_MOST);
     if (recording_open(&r, path, err) != 0)
         return (int)err->code;
@@ -70,6 +77,41 @@ static int open_files(struct files *f, const struct cli_options *o, struct error
     for (size_t i = 0; i < o->n_rest && rc == 0; i++)
         rc = open_file(f, o->rest[i], err);
     return rc;
+}
+
+/* ---- a directory: the recordings of several nodes */
+
+static const char *clock_text(struct arena *a, const struct recorded_clock *c)
+{
+    return c->wall_us == 0
+               ? NULL
+               : arena_printf(a, "%+.1f ms ± %.1f", c->offset_us / 1000, c->bound_us / 1000);
+}
+
+/* One that has no recording is said, and the others are compared. */
+static int open_nodes(struct files *f, const char *dir, struct error *err)
+{
+    if (fleet_index_open(&f->index, dir, err) != 0)
+        return (int)err->code;
+    f->nodes = true;
+    for (size_t i = 0; i < f->index.n; i++) {
+        const struct recorded_node *node = &f->index.nodes[i];
+        struct error why = {0};
+        if (open_file(f, arena_printf(&f->words, "%s/%s", dir, node->file), &why) != 0) {
+            tell_line("%s is not in the report: %s", node->name, *node->why ? node->why : why.text);
+            continue;
+        }
+        f->sources[f->n - 1].name = node->name;
+        f->sources[f->n - 1].clock_begin = clock_text(&f->words, &node->begin);
+        f->sources[f->n - 1].clock_end = clock_text(&f->words, &node->end);
+    }
+    return f->n > 0 ? 0 : error_set(err, ERR_NOT_FOUND, "%s: no recording of a node", dir);
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 /* ---- writing */
@@ -116,7 +158,8 @@ static int write_summary(const struct files *f, const struct cli_options *o,
 {
     const struct summary_options options = {.format = summary_format(o->format),
                                             .columns = output_columns(env),
-                                            .ascii = o->ascii || !env->utf8};
+                                            .ascii = o->ascii || !env->utf8,
+                                            .nodes = f->nodes};
     struct buf text;
     buf_init(&text, 0);
     if (summary_write(&text, f->sources, f->n, &options, err) == 0) {
@@ -134,8 +177,10 @@ static int write_summary(const struct files *f, const struct cli_options *o,
 int command_report(const struct cli_options *o, const struct app_env *env)
 {
     struct error err = {0};
-    struct files files;
-    if (open_files(&files, o, &err) == 0)
+    struct files files = {0};
+    const bool nodes = o->n_rest == 0 && is_directory(o->target);
+    arena_init(&files.words);
+    if ((nodes ? open_nodes(&files, o->target, &err) : open_files(&files, o, &err)) == 0)
         (void)write_summary(&files, o, env, &err);
     close_files(&files);
     return err.code == ERR_NONE ? EXIT_DONE : tell_report_error(&err);

@@ -16,8 +16,10 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/text.h"
 #include "app/cli/commands.h"
+#include "app/fleet/fleet.h"
 #include "record_client.h"
 #include "record_detach.h"
+#include "record_fleet.h"
 #include "record_state.h"
 #include "record_status.h"
 #include "app/cli/tell.h"
@@ -44,7 +46,7 @@ static void be_recorder(struct record_setup *setup, int log)
         _exit(EXIT_FAILED);
     }
     setvbuf(stderr, NULL, _IOLBF, 0);
-    int code = record_run(setup);
+    int code = setup->several ? record_fleet_run(setup) : record_run(setup);
     fflush(NULL);
     _exit(code);
 }
@@ -116,15 +118,18 @@ static int tell_start(const char *path, const char *log_path)
 
 static int record_start(struct record_setup *setup)
 {
-    char path[PATH_MAX], log_path[PATH_MAX + 8], cookie[PATH_MAX], cookies[PATH_MAX], said[700];
+    char path[PATH_MAX], log_path[PATH_MAX + 24], cookie[PATH_MAX], cookies[PATH_MAX], said[700];
     struct error err = {0};
     struct cli_options options = *setup->options;
     struct record_log log;
     if (record_whole_path(path, setup->file, &err) != 0)
         return complain_with(EXIT_USAGE, err.text);
-    if (access(path, F_OK) == 0)
+    if (setup->several && record_fleet_make(path, &err) != 0)
+        return complain_with(EXIT_USAGE, err.text);
+    if (!setup->several && access(path, F_OK) == 0)
         return refuse_existing(path);
-    snprintf(log_path, sizeof log_path, "%s.log", path);
+    snprintf(log_path, sizeof log_path, "%s%s.log", path,
+             setup->several ? "/" FLEET_INDEX_FILE : "");
     if (record_log_open(&log, log_path, &err) != 0)
         return complain_with(EXIT_USAGE, err.text);
     /* The recorder leaves this directory. */
@@ -148,6 +153,17 @@ static int record_start(struct record_setup *setup)
     }
     tell_line("no tick is recorded yet; see `beamtop record status` and %s", log_path);
     return EXIT_FAILED;
+}
+
+/* In the foreground. */
+static int record_several(struct record_setup *setup)
+{
+    char path[PATH_MAX];
+    struct error err = {0};
+    if (record_whole_path(path, setup->file, &err) != 0 || record_fleet_make(path, &err) != 0)
+        return complain_with(EXIT_USAGE, err.text);
+    setup->file = path;
+    return record_fleet_run(setup);
 }
 
 /* ---- record status, mark, stop */
@@ -195,21 +211,29 @@ static void print_peer(const struct cli_options *o, const struct record_peer *pe
         print_status(&status);
 }
 
-/* The recording of `-o FILE`, or the only one. */
+/* The file itself, or one of that directory. */
+static bool is_meant(const char *path, const char *file)
+{
+    const size_t len = strlen(path);
+    return strncmp(path, file, len) == 0 &&
+           (file[len] == '\0' || (file[len] == '/' && !strchr(file + len + 1, '/')));
+}
+
+/* The next recording of `-o FILE`, or of a directory of several, or the only one; NULL: no more. */
 static const struct record_peer *choose_peer(const struct cli_options *o,
-                                             const struct record_peer *peers, size_t n)
+                                             const struct record_peer *peers, size_t n, size_t from)
 {
     char path[PATH_MAX];
     struct error ignored = {0};
     if (!o->output)
-        return n == 1 ? peers : NULL;
+        return n == 1 && from == 0 ? peers : NULL;
     if (record_whole_path(path, o->output, &ignored) != 0)
         return NULL;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = from; i < n; i++) {
         char theirs[PATH_MAX];
         struct record_status status;
         if (peers[i].status && record_status_parse(&status, peers[i].status) &&
-            record_whole_path(theirs, status.file, &ignored) == 0 && strcmp(theirs, path) == 0)
+            record_whole_path(theirs, status.file, &ignored) == 0 && is_meant(path, theirs))
             return &peers[i];
     }
     return NULL;
@@ -256,12 +280,27 @@ static int complain_silent(const struct record_peer *peers, size_t n)
 
 static int complain_choice(const struct cli_options *o, const struct record_peer *peers, size_t n)
 {
-    const char *why = n == 0 ? "nothing is being recorded"
-                      : o->output
-                          ? "no recording goes to that file; `beamtop record status` lists them"
-                          : "several recordings are running: choose one with -o FILE";
+    const char *why =
+        n == 0      ? "nothing is being recorded"
+        : o->output ? "no recording goes to that file; `beamtop record status` lists them"
+                    : "several recordings are running: choose one with -o FILE, or those of a "
+                      "directory with -o DIR";
     (void)complain_silent(peers, n);
     return complain_with(EXIT_FAILED, why);
+}
+
+static int send_to_chosen(const struct cli_options *o, const struct record_peer *peers, size_t n,
+                          const char *line)
+{
+    int code = EXIT_DONE;
+    const struct record_peer *peer = choose_peer(o, peers, n, 0);
+    if (!peer)
+        return complain_choice(o, peers, n);
+    for (; peer; peer = choose_peer(o, peers, n, (size_t)(peer - peers) + 1)) {
+        const int sent = peer->status ? send_to_recorder(peer, line) : complain_silent(peer, 1);
+        code = code == EXIT_DONE ? sent : code;
+    }
+    return code;
 }
 
 /* line: NULL asks for the status of all. */
@@ -276,10 +315,7 @@ static int record_ask(const struct cli_options *o, const struct app_env *env, co
     } else if (!line) {
         code = print_all(o, peers, n);
     } else {
-        const struct record_peer *peer = choose_peer(o, peers, n);
-        code = !peer           ? complain_choice(o, peers, n)
-               : !peer->status ? complain_silent(peer, 1)
-                               : send_to_recorder(peer, line);
+        code = send_to_chosen(o, peers, n, line);
     }
     record_peers_free(peers, n);
     return code;
@@ -370,5 +406,8 @@ int command_record(const struct cli_options *o, const struct app_env *env)
     int code = o->trace ? prepare_trace(&setup) : EXIT_DONE;
     if (code != EXIT_DONE)
         return code;
-    return start ? record_start(&setup) : record_run(&setup);
+    setup.several = fleet_is_meant(setup.node);
+    return start           ? record_start(&setup)
+           : setup.several ? record_several(&setup)
+                           : record_run(&setup);
 }

@@ -13,6 +13,7 @@
 /* Processes asked for at a tick: the busiest, which are nearly all of the work. At most ten more
    are watched, for their mailbox or memory. */
 #define RECORD_ROWS 50
+#define BEGIN_TICKS 5
 #define FIRST_TICK_MS 60000u /* past its time, a recording waits so long for its first tick */
 
 /* ---- ticks */
@@ -54,6 +55,22 @@ static void note_locked(struct recording_run *t)
     t->is_locked = true;
 }
 
+/* For who has started this recording with others. */
+static void note_clock(const struct recording_run *t)
+{
+    struct record_clocks *c = t->setup->clocks;
+    struct live_round round;
+    if (!c)
+        return;
+    c->ticks = recorder_ticks(t->recorder);
+    if (!live_round_trip(t->live, &round))
+        return;
+    c->end = (struct recorded_clock){clock_wall_us(), round.offset_us, round.us / 2};
+    /* The first answers of a connection are slow. */
+    if (c->begin.wall_us == 0 || (c->ticks <= BEGIN_TICKS && c->end.bound_us < c->begin.bound_us))
+        c->begin = c->end;
+}
+
 static void on_recorded_tick(void *arg)
 {
     struct recording_run *t = arg;
@@ -68,6 +85,7 @@ static void on_recorded_tick(void *arg)
         /* Ticks wait while calls are counted, where windows leave time for that; so does this. */
         feed_ask(&t->feed, t->live, uv_now(&t->rt.loop));
         t->is_locked = false;
+        note_clock(t);
         record_run_tell_ready(t, "ok");
         if (t->is_over)
             record_run_finish(t, "time", EXIT_DONE, NULL);

@@ -14,6 +14,7 @@
 #include "beamtop/base/limits.h"
 #include "app/cli/cli.h"
 #include "app/command/settings.h"
+#include "app/fleet/fleet_index.h"
 #include "app/source/feed.h"
 #include "app/source/live.h"
 #include "app/source/runtime.h"
@@ -30,6 +31,12 @@ enum record_series_of {
     RECORD_SERIES
 };
 
+/* What a recorder says to the process that has started it with others, in memory of both. */
+struct record_clocks {
+    struct recorded_clock begin, end;
+    int64_t ticks;
+};
+
 struct record_setup {
     const struct cli_options *options;
     const struct app_env *env;
@@ -39,10 +46,12 @@ struct record_setup {
     size_t n_patterns;
     const char *const *traced; /* patterns of calls and messages to trace; none: no trace */
     size_t n_traced;
-    struct trace_request trace; /* with what the configuration says */
-    bool calls;                 /* count them; without patterns those of every function */
-    bool detached;              /* no progress, and the end of a terminal does not end it */
-    int ready_fd;               /* gets "ok" at the first tick, or the error; -1: none */
+    struct trace_request trace;   /* with what the configuration says */
+    bool calls;                   /* count them; without patterns those of every function */
+    bool detached;                /* no progress, and the end of a terminal does not end it */
+    bool several;                 /* nodes: `node` is their names, `file` a directory */
+    struct record_clocks *clocks; /* NULL: nobody asks */
+    int ready_fd;                 /* gets "ok" at the first tick, or the error; -1: none */
 };
 
 struct recording_run {

@@ -457,3 +457,49 @@ TEST(test_limits)
     }
     done(&o);
 }
+
+/* ---- nodes that were recorded together */
+
+static const char *report_nodes(struct opened *o, enum summary_format format)
+{
+    const struct summary_options options = {.format = format, .columns = 120, .nodes = true};
+    struct error err = {0};
+    buf_reset(&o->text);
+    if (summary_write(&o->text, o->sources, o->n, &options, &err) != 0)
+        fail_msg("%s", err.text);
+    return buf_cstr(&o->text);
+}
+
+/* Findings of all nodes are one list, with the nodes that have each; who differs is named. */
+TEST(test_nodes)
+{
+    struct opened o = {0};
+    struct made one = sync_logger(), two = sync_logger(), busy = made_healthy;
+    one.label = "a@h";
+    two.label = "b@h";
+    two.busy[2].share = 0.45;
+    busy.label = "c@h";
+    add(&o, &one);
+    add(&o, &two);
+    add(&o, &busy);
+    o.sources[1].clock_begin = "+1.5 ms ± 0.2";
+    const char *text = report_nodes(&o, SUMMARY_TEXT);
+    assert_says(text, "3 nodes compared");
+    assert_says(text, "on 2 of 3 nodes: sync_logger (fix: a@h, b@h)");
+    assert_says(text, "in b@h");
+    assert_says(text, "+1.5 ms ± 0.2");
+    assert_says(text, "What differs");
+    assert_null(strstr(strstr(text, "sync_logger (fix") + 1, "sync_logger (fix"));
+    assert_null(strstr(text, "after a@h"));
+    (void)report_nodes(&o, SUMMARY_JSON);
+    json_t *root = json_loads(buf_cstr(&o.text), 0, NULL);
+    const json_t *found = json_array_get(json_object_get(root, "findings"), 0);
+    assert_string_equal(json_string_value(json_object_get(root, "schema")),
+                        "beamtop.nodes_report/1");
+    assert_string_equal(json_string_value(json_object_get(found, "rule")), "sync_logger");
+    assert_string_equal(json_string_value(json_object_get(found, "of")), "b@h");
+    assert_int_equal(json_array_size(json_object_get(found, "nodes")), 2);
+    assert_true(json_is_array(json_object_get(root, "spread")));
+    json_decref(root);
+    done(&o);
+}

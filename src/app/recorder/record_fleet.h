@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `beamtop record` of several nodes: a recorder for each, in a separate process, and one index. */
+#ifndef BEAMTOP_APP_RECORDER_RECORD_FLEET_H
+#define BEAMTOP_APP_RECORDER_RECORD_FLEET_H
+
+#include "record_state.h"
+
+/* Makes the directory setup->file. ERR_USAGE: it has recordings already, or cannot be one. */
+int record_fleet_make(const char *dir, struct error *err);
+/*
+ * Until all recorders have ended: starts them, ten at a time, hands on signals, writes the index.
+ * setup: its file is the directory, a whole path; setup->ready_fd gets "ok", or why no node is
+ * recorded, when each has its first tick or has failed. Before anything has used libuv. The exit
+ * code: the first of a recorder that is not 0. */
+int record_fleet_run(const struct record_setup *setup);
+
+#endif

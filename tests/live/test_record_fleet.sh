@@ -1,0 +1,144 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Recordings of real nodes of several releases at once: a file each and one index, a node that is lost or
+# a recorder that is killed ends only its own file, and their report. The load is fleet_load.erl.
+# shellcheck disable=SC1091,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+
+load=fleet_load
+. "$(dirname "$0")/releases.sh"
+. "$(dirname "$0")/several.sh"
+command -v sqlite3 >/dev/null || skip_all "no sqlite3 here"
+XDG_STATE_HOME=$work/state
+export XDG_STATE_HOME
+
+index() { jq -e "$1" "$recorded/index.json" >/dev/null 2>&1; }
+index_has() { index "$1" || { echo "not so: $1"; cat "$recorded/index.json" "$work/err"; return 1; }; }
+comes() { wait_until 120 index "$1" || { echo "does not come: $1"; cat "$recorded/index.json" "$work/err"; return 1; }; }
+
+# records: in the background, each node has a tick.
+records() {
+    number=$((${number:-0} + 1))
+    recorded=$work/recorded-$number
+    "$beamtop" record "$names" -o "$recorded" --cookie-file "$work/cookie" --timeout 60 --no-config -i 1 -b 100 \
+        >"$work/out" 2>"$work/err" &
+    recorder=$!
+    comes "$all_run"
+}
+all_run='[.nodes[] | select(.state == "recording")] | length == '
+stops() {
+    kill -INT "$recorder"
+    wait "$recorder"
+    ends_with "$1" $?
+}
+ticks_of() { sqlite3 -readonly "$1" 'SELECT count(*) FROM tick' 2>/dev/null || echo 0; }
+has_ticks() {
+    for file in "$recorded"/*.btr; do [ "$(ticks_of "$file")" -ge "$1" ] || return 1; done
+}
+all_clean() {
+    for dir in $dirs; do is_clean || return 1; done
+}
+
+# ---- what is recorded
+
+has_a_file_for_each() {
+    records && wait_until 120 has_ticks 4 && stops 0 || return 1
+    index_has ".schema == \"beamtop.recordings/1\" and .end_us > .begin_us and (.nodes | length) == $count" &&
+        index_has 'all(.nodes[]; .state == "complete" and .why == null and .ticks >= 4)' &&
+        index_has 'all(.nodes[]; .clock_end.wall_us >= .clock_begin.wall_us and .clock_begin.bound_us > 0
+            and (.clock_begin.offset_us | fabs) <= .clock_begin.bound_us + 50000)' && all_clean || return 1
+    for file in $(jq -r '.nodes[].file' "$recorded/index.json"); do
+        "$beamtop" report "$recorded/$file" >"$work/out" 2>"$work/err" || { cat "$work/err"; return 1; }
+    done
+    "$beamtop" record "$names" -o "$recorded" --cookie-file "$work/cookie" >"$work/out" 2>"$work/err"
+    ends_with 2 $? && told 'has recordings'
+}
+
+reports_all_of_them() {
+    "$beamtop" report "$recorded" >"$work/out" 2>"$work/err"
+    ends_with 0 $? && says "^# *$count nodes compared|$count nodes compared" && says "$last" || return 1
+    "$beamtop" report "$recorded" --format json >"$work/out" 2>"$work/err"
+    ends_with 0 $? && holds ".[0].schema == \"beamtop.nodes_report/1\" and (.[0].recordings | length) == $count
+        and (.[0].findings | type) == \"array\" and all(.[0].findings[]; (.nodes | length) >= 1)"
+}
+
+# ---- what goes wrong with one
+
+# Its file ends with a gap, and goes on when it is back.
+one_node_is_lost() {
+    records && wait_until 120 has_ticks 3 || return 1
+    end_last
+    others=$(jq -r ".nodes[] | select(.name != \"$last\") | .file" "$recorded/index.json" | head -n 1)
+    before=$(ticks_of "$recorded/$others")
+    [ "$count" -eq 1 ] || wait_until 120 goes_on "$before" || return 1
+    start_last && lost=$(jq -r ".nodes[] | select(.name == \"$last\") | .file" "$recorded/index.json")
+    before=$(ticks_of "$recorded/$lost")
+    others=$lost
+    wait_until 120 goes_on "$before" && stops 0 || return 1
+    index_has 'all(.nodes[]; .state == "complete")' && all_clean
+}
+goes_on() { [ "$(ticks_of "$recorded/$others")" -ge $(($1 + 3)) ]; }
+
+one_recorder_is_killed() {
+    records && wait_until 120 has_ticks 2 || return 1
+    killed=$("$beamtop" record status --format json | jq -r "select(.node == \"$last\") | .pid")
+    kill -9 "$killed" && comes '[.nodes[] | select(.state == "failed")] | length == 1' && stops 137 || return 1
+    index_has ".nodes[] | select(.name == \"$last\") | .state == \"failed\" and (.why | test(\"killed\"))" &&
+        index_has "[.nodes[] | select(.state == \"complete\")] | length == $((count - 1))" && all_clean
+    "$beamtop" report "$recorded" >"$work/out" 2>"$work/err"
+    ends_with 0 $?
+}
+
+# Who is not there has a reason in the index, and the others their files.
+one_is_not_there() {
+    all=$names
+    names="$names,nobody$$@127.0.0.1"
+    records && comes '.nodes[-1].state == "failed"' && stops 3
+    ended=$?
+    names=$all
+    [ "$ended" = 0 ] && told 'nobody.*no node' &&
+        index_has '.nodes[-1] | .state == "failed" and .ticks == 0 and (.why | test("no node"))' &&
+        index_has "[.nodes[] | select(.state == \"complete\")] | length == $count"
+}
+
+a_kill_ends_all() {
+    records && wait_until 120 has_ticks 2 || return 1
+    kill -9 "$recorder"
+    wait "$recorder" 2>/dev/null
+    wait_until 120 none_runs && all_clean || return 1
+    "$beamtop" report "$recorded" >"$work/out" 2>"$work/err"
+    ends_with 0 $?
+}
+none_runs() { [ -z "$("$beamtop" record status --format json)" ]; }
+
+# ---- in the background
+
+starts_and_stops() {
+    recorded=$work/background
+    "$beamtop" record start "$names" -o "$recorded" --cookie-file "$work/cookie" --timeout 60 --no-config -i 1 -b 100 \
+        >"$work/out" 2>"$work/err"
+    ends_with 0 $? && says 'recording to ' && index_has "$all_run" && wait_until 120 has_ticks 2 || return 1
+    "$beamtop" record mark deploy -o "$recorded" >"$work/out" 2>"$work/err"
+    ends_with 0 $? || return 1
+    "$beamtop" record stop -o "$recorded" >"$work/out" 2>"$work/err"
+    ends_with 0 $? && comes '.end_us != null and all(.nodes[]; .state == "complete")' && wait_until 60 none_runs || return 1
+    for file in "$recorded"/*.btr; do
+        [ "$(sqlite3 "$file" "SELECT count(*) FROM mark WHERE text = 'deploy'")" = 1 ] || { echo "no mark: $file"; return 1; }
+    done
+}
+
+start_nodes_and_count() { start_nodes && all_run="$all_run$count"; }
+
+trap stop_nodes EXIT
+trap 'exit 130' HUP INT TERM PIPE
+start_epmd
+run start_nodes_and_count
+for case in has_a_file_for_each reports_all_of_them one_node_is_lost one_recorder_is_killed one_is_not_there \
+    a_kill_ends_all starts_and_stops; do
+    if [ -n "${BEAMTOP_TESTS-}" ]; then
+        case " $BEAMTOP_TESTS " in *" $case "*) ;; *) continue ;; esac
+    fi
+    run "$case"
+done
+finish
