@@ -300,3 +300,72 @@ TEST(test_failed_writes)
         k.error = 0;
     }
 }
+
+/* ---- several nodes */
+
+static void put_several(struct kept *k, enum calls_format format)
+{
+    const struct sink_writer writer = {keep, k};
+    struct calls_sink s = {.output.writer = writer,
+                           .options = {.format = format,
+                                       .syntax = PRINT_ELIXIR,
+                                       .ascii = format == CALLS_TEXT,
+                                       .by_node = true}};
+    const struct calls_window here = a_window(), there = a_timed_window();
+    const struct calls_part parts[] = {{S("a@host"), &here, true, {0}},
+                                       {S("b@host\033[1m"), &there, true, {0}},
+                                       {S("c@host"), NULL, false, S("left out")}};
+    struct calls_several window;
+    struct arena arena;
+    struct error err = {0};
+    buf_init(&k->bytes, 0);
+    arena_init(&arena);
+    calls_several_make(&window, &arena, 1, parts, 3, 10);
+    if (calls_sink_several(&s, &window, parts, &err) != 0)
+        fail_msg("%s", err.text);
+    arena_clear(&arena);
+}
+
+TEST(test_text_of_several)
+{
+    struct kept k = {0};
+    put_several(&k, CALLS_TEXT);
+    const char *text = buf_cstr(&k.bytes);
+    assert_non_null(strstr(text, "window 1, 2 of 3 nodes: 4,000 calls (2.00k/s)\n"));
+    assert_non_null(strstr(text, "left out\n"));
+    assert_non_null(strstr(text, "Shop.Cart.add/2        2,400"));
+    assert_non_null(strstr(text, "FUNCTION               NODE "));
+    assert_null(strchr(text, '\033'));
+    buf_clear(&k.bytes);
+}
+
+TEST(test_json_of_several)
+{
+    struct kept k = {0};
+    put_several(&k, CALLS_JSON);
+    json_t *root = json_loads(buf_cstr(&k.bytes), 0, NULL);
+    const json_t *first = json_array_get(json_object_get(root, "functions"), 0);
+    assert_string_equal(json_string_value(json_object_get(root, "schema")),
+                        "beamtop.calls_nodes/1");
+    assert_int_equal(json_integer_value(json_object_get(root, "nodes_counted")), 2);
+    assert_int_equal(json_array_size(json_object_get(root, "nodes")), 3);
+    assert_int_equal(json_integer_value(json_object_get(first, "calls")), 2400);
+    assert_int_equal(json_array_size(json_object_get(first, "nodes")), 2);
+    json_decref(root);
+    buf_clear(&k.bytes);
+}
+
+TEST(test_lines_of_several)
+{
+    struct kept k = {0};
+    put_several(&k, CALLS_CSV);
+    const char *text = buf_cstr(&k.bytes);
+    assert_non_null(strstr(text, "\n1700000000123456,a@host,1,2000000,Elixir.Shop.Cart,add,2,"));
+    assert_null(strstr(strstr(text, "wall_us") + 1, "wall_us"));
+    assert_null(strstr(text, "c@host"));
+    buf_clear(&k.bytes);
+    put_several(&k, CALLS_FOLDED);
+    assert_int_equal(strncmp(buf_cstr(&k.bytes), "a@host;shop;Elixir.Shop.Cart;add/2 1200\n", 40),
+                     0);
+    buf_clear(&k.bytes);
+}
