@@ -116,8 +116,9 @@ none_runs() { [ -z "$("$beamtop" record status --format json)" ]; }
 
 starts_and_stops() {
     recorded=$work/background
-    "$beamtop" record start "$names" -o "$recorded" --cookie-file "$work/cookie" --timeout 60 --no-config -i 1 -b 100 \
-        >"$work/out" 2>"$work/err"
+    echo "$names" | tr , '\n' >"$work/names"
+    (cd "$work" && "$beamtop" record start @names -o background --cookie-file cookie --timeout 60 --no-config -i 1 \
+        -b 100 >"$work/out" 2>"$work/err")
     ends_with 0 $? && says 'recording to ' && index_has "$all_run" && wait_until 120 has_ticks 2 || return 1
     "$beamtop" record mark deploy -o "$recorded" >"$work/out" 2>"$work/err"
     ends_with 0 $? || return 1

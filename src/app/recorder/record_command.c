@@ -155,6 +155,22 @@ static int record_start(struct record_setup *setup)
     return EXIT_FAILED;
 }
 
+/* Errors come before anything is made. Recorders in the background leave this directory, so a file
+ * of names is one with its whole path, in `path`. */
+static int check_names(struct record_setup *setup, char path[PATH_MAX + 1])
+{
+    struct fleet_names names;
+    struct error err = {0};
+    const int rc = fleet_names_take(&names, setup->node, &err);
+    fleet_names_clear(&names);
+    if (rc != 0)
+        return complain_with(EXIT_USAGE, err.text);
+    path[0] = '@';
+    if (setup->node[0] == '@' && realpath(setup->node + 1, path + 1))
+        setup->node = path;
+    return EXIT_DONE;
+}
+
 /* In the foreground. */
 static int record_several(struct record_setup *setup)
 {
@@ -406,7 +422,10 @@ int command_record(const struct cli_options *o, const struct app_env *env)
     int code = o->trace ? prepare_trace(&setup) : EXIT_DONE;
     if (code != EXIT_DONE)
         return code;
+    char names[PATH_MAX + 1];
     setup.several = fleet_is_meant(setup.node);
+    if (setup.several && check_names(&setup, names) != EXIT_DONE)
+        return EXIT_USAGE;
     return start           ? record_start(&setup)
            : setup.several ? record_several(&setup)
                            : record_run(&setup);
