@@ -130,8 +130,9 @@ static void find_partition(struct mesh *x)
     const bool knew = groups > 1 && knew_others(x);
     if (groups > 1 && (knew || largest > 1)) {
         row.level = knew ? MESH_FIX : MESH_INFO;
-        row.note = slice_of(arena_printf(&x->arena, "%zu groups that do not see each other%s: %s",
-                                         groups, knew ? "" : "; they do not know each other", buf_cstr(&names)));
+        row.note =
+            slice_of(arena_printf(&x->arena, "%zu groups that do not see each other%s: %s", groups,
+                                  knew ? "" : "; they do not know each other", buf_cstr(&names)));
         mesh_add(x, &row);
     }
     buf_clear(&names);
@@ -371,11 +372,13 @@ static int order_rows(const void *a, const void *b)
 static void make_rows(struct mesh *x, struct fleet *f)
 {
     size_t answering = 0;
-    x->n = f->n;
     x->nodes = alloc_zero(f->n + 1, sizeof *x->nodes);
     for (size_t i = 0; i < f->n; i++) {
-        read_node(&x->nodes[i], f->members[i]);
-        answering += x->nodes[i].self != NULL;
+        struct member *m = f->members[i];
+        if (m->removed || m->resolves || m->is_twin)
+            continue;
+        read_node(&x->nodes[x->n], m);
+        answering += x->nodes[x->n++].self != NULL;
     }
     find_groups(x);
     find_partition(x);
