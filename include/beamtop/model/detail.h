@@ -291,7 +291,7 @@ struct fleet_row {
     double uptime_s, utilisation, reductions_per_s, offset_us, cost_share;
 };
 
-/* What two of several nodes say of each other, or what is odd with one of them. Made as the above. */
+/* What two of several nodes say of each other, or what is odd with one. Made as the row above. */
 struct mesh_row {
     struct slice id, node, peer, kind, level, says, peer_says, note;
     int64_t queue_bytes, peer_queue_bytes; /* node to peer, peer to node */

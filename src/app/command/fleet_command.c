@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `beamtop fleet`: a row of each of several nodes, tick by tick; `beamtop mesh`: who sees whom. */
+/* `beamtop fleet`: a row of each of several nodes, tick by tick; `beamtop mesh`: their links. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -24,7 +24,7 @@ struct fleet_run {
     uv_timer_t timer;
     struct fleet *fleet;
     const struct sink_kind *kind;
-    bool links;          /* who sees whom is shown */
+    bool links;          /* their links are shown */
     struct model *model; /* has the rows only */
     struct sink *sink;
     int64_t done;

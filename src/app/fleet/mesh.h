@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Who sees whom among several nodes, made of the `links` of each: pairs and groups (mesh.c), what
- * one node has that others have not (mesh_nodes.c). Pure but for is_odd of the members. Nothing of
- * one node is sent to another. */
+ * Which of several nodes see each other, made of the `links` of each: pairs and groups (mesh.c),
+ * what one node has that others have not (mesh_nodes.c). Pure but for is_odd of the members.
+ * Nothing of one node is sent to another. */
 #ifndef BEAMTOP_APP_FLEET_MESH_H
 #define BEAMTOP_APP_FLEET_MESH_H
 

@@ -16,7 +16,7 @@ struct tui_fleet {
     struct tui *tui;
     struct fleet *fleet;       /* NULL: there is one node */
     struct fleet_hosts *hosts; /* of the prompt that was opened last; may be NULL */
-    uint64_t mesh_ms;          /* when who sees whom was last worked out */
+    uint64_t mesh_ms;          /* when their links were last compared */
 };
 
 #define MESH_OFTEN 200 /* nodes */

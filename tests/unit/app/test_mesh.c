@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who sees whom, of what several nodes say. */
+/* Which nodes see each other, of what several nodes say. */
 #include <stdlib.h>
 #include <string.h>
 

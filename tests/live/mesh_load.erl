@@ -1,0 +1,48 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
+%% A node that connects and disconnects, for tests/live/test_mesh.sh. Files in the directory are how the
+%% script asks; each is deleted when it is done. The file `peers` names other nodes, one a line:
+%%   meet    pings them           part    disconnects them
+%%   ports   `ends` has the local and the remote port of the connection to the first of them
+%%   hold    sends to the first of them until a send would wait
+%%   audit   `left` is written, by audit.erl
+-module(mesh_load).
+-export([start/2, watch/2]).
+
+start(Dir, _) ->
+    spawn(fun() ->
+        timer:sleep(100),
+        ?MODULE:watch(Dir, processes())
+    end),
+    file:write_file(filename:join(Dir, "pid"), os:getpid()).
+
+watch(Dir, Baseline) ->
+    timer:sleep(50),
+    {ok, Names} = file:list_dir(Dir),
+    [
+        begin
+            asked(Name, Dir, Baseline),
+            ok = file:delete(filename:join(Dir, Name))
+        end
+     || Name <- Names, lists:member(Name, ["meet", "part", "ports", "hold", "audit"])
+    ],
+    ?MODULE:watch(Dir, Baseline).
+
+asked("meet", Dir, _) -> [net_adm:ping(Peer) || Peer <- peers(Dir)];
+asked("part", Dir, _) -> [erlang:disconnect_node(Peer) || Peer <- peers(Dir)];
+asked("ports", Dir, _) ->
+    {_, Port} = lists:keyfind(hd(peers(Dir)), 1, erlang:system_info(dist_ctrl)),
+    {ok, {_, Local}} = inet:sockname(Port),
+    {ok, {_, Remote}} = inet:peername(Port),
+    ok = file:write_file(filename:join(Dir, "ends"), io_lib:format("~b ~b~n", [Local, Remote]));
+asked("hold", Dir, _) -> hold({nobody, hd(peers(Dir))}, binary:copy(<<0>>, 10000));
+asked("audit", Dir, Baseline) -> audit:write(Dir, Baseline).
+
+hold(To, Message) ->
+    case erlang:send(To, Message, [nosuspend]) of
+        ok -> hold(To, Message);
+        nosuspend -> ok
+    end.
+
+peers(Dir) ->
+    {ok, Text} = file:read_file(filename:join(Dir, "peers")),
+    [binary_to_atom(Name, utf8) || Name <- binary:split(Text, <<"\n">>, [global, trim_all])].
