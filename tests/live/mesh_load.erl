@@ -3,7 +3,7 @@
 %% script asks; each is deleted when it is done. The file `peers` names other nodes, one a line:
 %%   meet    pings them           part    disconnects them
 %%   ports   `ends` has the local and the remote port of the connection to the first of them
-%%   hold    sends to the first of them until a send would wait
+%%   hold    sends to the first of them until a send would wait for the network
 %%   audit   `left` is written, by audit.erl
 -module(mesh_load).
 -export([start/2, watch/2]).
@@ -34,13 +34,19 @@ asked("ports", Dir, _) ->
     {ok, {_, Local}} = inet:sockname(Port),
     {ok, {_, Remote}} = inet:peername(Port),
     ok = file:write_file(filename:join(Dir, "ends"), io_lib:format("~b ~b~n", [Local, Remote]));
-asked("hold", Dir, _) -> hold({nobody, hd(peers(Dir))}, binary:copy(<<0>>, 10000));
+asked("hold", Dir, _) ->
+    {_, Port} = lists:keyfind(hd(peers(Dir)), 1, erlang:system_info(dist_ctrl)),
+    hold({nobody, hd(peers(Dir))}, binary:copy(<<0>>, 10000), Port);
 asked("audit", Dir, Baseline) -> audit:write(Dir, Baseline).
 
-hold(To, Message) ->
-    case erlang:send(To, Message, [nosuspend]) of
-        ok -> hold(To, Message);
-        nosuspend -> ok
+%% The kernel takes some megabytes before the port has to wait.
+hold(To, Message, Port) ->
+    Sent = erlang:send(To, Message, [nosuspend]),
+    {queue_size, Queued} = erlang:port_info(Port, queue_size),
+    case Sent of
+        nosuspend when Queued > 8192 -> ok;
+        nosuspend -> timer:sleep(20), hold(To, Message, Port);
+        ok -> hold(To, Message, Port)
     end.
 
 peers(Dir) ->
