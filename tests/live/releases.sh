@@ -13,7 +13,7 @@ umask 077
 printf 'releases' >"$work/cookie"
 
 # start_node OTP [SUFFIX [FLAGS]]: $dir is where its load reads and writes, inside its root. The suffix
-# tells nodes of one release apart.
+# is that of one of several nodes of a release.
 start_node() {
     root=$("$otp_sh" --root "$1") || return 1
     dir=$root$work/otp-$1${2-}

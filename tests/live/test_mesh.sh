@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Which of four real nodes see each other: all, a hidden one, in groups, one side alone, one that is held.
-# The load is mesh_load.erl. In a network of its own, where this host allows one, to cut a connection in
-# one direction.
+# Which of four real nodes see each other: all, a hidden one, in groups, with one side that hears
+# nothing, one that is held.
+# The load is mesh_load.erl. In a separate network, where this host allows one, to cut a connection
+# in one direction.
 # shellcheck disable=SC1091,SC2154,SC2317
 set -u
-if [ -z "${MESH_NETWORK-}" ] && unshare --net ip link set lo up 2>/dev/null; then
+own_network='ip link set lo up && ip rule add pref 100 lookup local && ip rule del pref 0'
+if [ -z "${MESH_NETWORK-}" ] && unshare --net sh -c "$own_network" 2>/dev/null; then
     # shellcheck disable=SC2016
-    MESH_NETWORK=own exec unshare --net sh -c 'ip link set lo up && exec "$0" "$@"' "$0" "$@"
+    MESH_NETWORK=own exec unshare --net sh -c "$own_network"' && exec "$0" "$@"' "$0" "$@"
 fi
 . "$(dirname "$0")/../tap.sh"
 
@@ -102,12 +104,11 @@ a_partition_is_found() {
 # shellcheck disable=SC2016
 one_side_alone_is_found() {
     if [ -z "${MESH_NETWORK-}" ]; then
-        not_tried "this host allows no network of its own"
+        not_tried "this host allows no separate network"
         return 0
     fi
     at c ports "$a" && read -r local remote <"$dir_c/ends" || return 1
-    ip rule add pref 100 lookup local && ip rule del pref 0 &&
-        ip rule add pref 10 ipproto tcp sport "$local" dport "$remote" blackhole || return 1
+    ip rule add pref 10 ipproto tcp sport "$local" dport "$remote" blackhole || return 1
     at c part "$a" && sees "$a,$b,$c" 'pair($a; $c) | .kind == "one-sided" and .level == "check" and .says == "visible"
         and .peer_says == "known" and (.note | test("is connected to"))'
     found=$?

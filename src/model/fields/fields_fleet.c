@@ -141,7 +141,7 @@ static const struct field mesh[] = {
           .grows = true),
 };
 FIELD_TABLE(mesh_fields, mesh,
-            "level kind node peer says peer_says queue_bytes peer_queue_bytes out_bytes_per_s "
-            "in_bytes_per_s note",
+            "level kind node peer note says peer_says queue_bytes peer_queue_bytes out_bytes_per_s "
+            "in_bytes_per_s",
             "id node peer level kind says peer_says queue_bytes peer_queue_bytes out_bytes_per_s "
             "in_bytes_per_s note");

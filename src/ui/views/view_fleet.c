@@ -73,20 +73,15 @@ static struct fleet_sums add_nodes(const struct table_detail *table)
     return sums;
 }
 
-/* What is odd among them is said by the view of links. */
-static void put_findings(struct view_page *page, const struct model *m)
+/* What is odd among them the view of their links says. */
+static size_t count_findings(const struct model *m)
 {
     const struct table_detail *mesh = model_mesh(m);
     const struct mesh_row *rows = mesh ? mesh->rows : NULL;
-    const size_t at = strlen(page->summary);
-    size_t fix = 0, check = 0;
-    for (size_t i = 0; mesh && i < mesh->n_rows; i++) {
-        fix += slice_is(rows[i].level, "fix");
-        check += slice_is(rows[i].level, "check");
-    }
-    if (fix + check > 0)
-        snprintf(page->summary + at, sizeof page->summary - at, ", %zu findings (:mesh): %.*s",
-                 fix + check, (int)rows[0].note.len, rows[0].note.s);
+    size_t n = 0;
+    for (size_t i = 0; mesh && i < mesh->n_rows; i++)
+        n += slice_is(rows[i].level, "fix") || slice_is(rows[i].level, "check");
+    return n;
 }
 
 static void fleet_page(void *state, const struct model *m, struct view_page *page)
@@ -100,12 +95,15 @@ static void fleet_page(void *state, const struct model *m, struct view_page *pag
         return;
     }
     const struct fleet_sums sums = add_nodes(table);
+    const size_t findings = count_findings(m);
+    char odd[48] = "";
+    if (findings > 0)
+        snprintf(odd, sizeof odd, "%zu finding%s (:mesh), ", findings, findings > 1 ? "s" : "");
     snprintf(page->summary, sizeof page->summary,
-             "%lld nodes, %lld up, memory %s (%s to %s), run queues %s", (long long)sums.nodes,
-             (long long)sums.up, text_bytes(all, sizeof all, sums.memory),
+             "%s%lld nodes, %lld up, memory %s (%s to %s), run queues %s", odd,
+             (long long)sums.nodes, (long long)sums.up, text_bytes(all, sizeof all, sums.memory),
              text_bytes(least, sizeof least, sums.least), text_bytes(most, sizeof most, sums.most),
              text_count(queues, sizeof queues, sums.run_queue));
-    put_findings(page, m);
 }
 
 static const struct view_act fleet_acts[] = {

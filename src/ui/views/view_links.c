@@ -9,22 +9,13 @@
 #include "ui/widgets/rows.h"
 #include "views.h"
 
-#define BY(column)                                                                                 \
-    {                                                                                              \
-        .word = (column), .fields = &links_fields, .sort = "", .groups = true                      \
-    }
-static const struct rows_of links_rows[] = {
-    {.word = "node", .fields = &links_fields, .sort = ""},
-    BY("how"),
-    BY("state"),
-};
+static const struct rows_of links_rows[] = {{.fields = &links_fields, .sort = ""}};
 
 static void about_link(const struct rows *rows, struct view_page *page, struct view_row *row,
                        const void *of)
 {
     const struct links_row *l = of;
-    const struct text_span *cell =
-        l->busy && rows->by == 0 ? rows_cell(rows, row, "queue_bytes") : NULL;
+    const struct text_span *cell = l->busy ? rows_cell(rows, row, "queue_bytes") : NULL;
     char queued[32];
     if (cell)
         page_cell_printf(page, row, (size_t)(cell - row->cells), STYLE_WARN, "%s",
@@ -68,12 +59,6 @@ static void links_page(void *state, const struct model *m, struct view_page *pag
                  sizeof page->summary - strlen(page->summary), ", some left out");
 }
 
-static const struct view_act links_acts[] = {
-    {.action = ACTION_BY, .run = rows_by},
-    {.action = ACTION_FOLD, .folds = true, .run = rows_fold},
-    {.run = NULL}};
-static const struct view_hint links_hints[] = {{ACTION_BY, "group"}, {.does = NULL}};
-
 const struct view_ops view_links = {
     .name = "links",
     .title = "Links",
@@ -84,8 +69,6 @@ const struct view_ops view_links = {
     .rows = links_rows,
     .n_rows = ARRAY_LEN(links_rows),
     .needs = NEED(LINKS),
-    .acts = links_acts,
-    .hints = links_hints,
     .page = links_page,
     .sort = rows_sort,
 };

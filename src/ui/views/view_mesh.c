@@ -8,19 +8,13 @@
 #include "ui/widgets/rows.h"
 #include "views.h"
 
-static const struct rows_of mesh_rows[] = {
-    {.word = "pair", .fields = &mesh_fields, .sort = ""},
-    {.word = "kind", .fields = &mesh_fields, .sort = "", .groups = true},
-    {.word = "node", .fields = &mesh_fields, .sort = "", .groups = true},
-};
+static const struct rows_of mesh_rows[] = {{.fields = &mesh_fields, .sort = ""}};
 
 static void about_pair(const struct rows *rows, struct view_page *page, struct view_row *row,
                        const void *of)
 {
     const struct mesh_row *p = of;
     const bool fix = slice_is(p->level, "fix");
-    if (rows->by > 0)
-        return;
     if (!slice_is(p->kind, "outside"))
         link_name(&row->link, TARGET_NODE, p->node);
     const struct text_span *cell = rows_cell(rows, row, "kind");
@@ -50,12 +44,7 @@ static void mesh_page(void *state, const struct model *m, struct view_page *page
              table->partial ? ", some left out" : "");
 }
 
-static const struct view_act mesh_acts[] = {
-    {.action = ACTION_BY, .run = rows_by},
-    {.action = ACTION_FOLD, .folds = true, .run = rows_fold},
-    {.run = NULL}};
-static const struct view_hint mesh_hints[] = {
-    {ACTION_ENTER, "its screen"}, {ACTION_BY, "group"}, {.does = NULL}};
+static const struct view_hint mesh_hints[] = {{ACTION_ENTER, "its screen"}, {.does = NULL}};
 
 const struct view_ops view_mesh = {
     .name = "mesh",
@@ -67,7 +56,6 @@ const struct view_ops view_mesh = {
     .state_bytes = sizeof(struct rows),
     .rows = mesh_rows,
     .n_rows = ARRAY_LEN(mesh_rows),
-    .acts = mesh_acts,
     .hints = mesh_hints,
     .page = mesh_page,
     .sort = rows_sort,
