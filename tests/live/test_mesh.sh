@@ -83,7 +83,8 @@ links() {
     "$beamtop" links "$a" "$@" --cookie-file "$work/cookie" --timeout 30 --format json >"$work/out" 2>"$work/err"
 }
 one_node_says_the_same() {
-    at a meet "nobody$$@127.0.0.1" && links -n 2 || { cat "$work/err"; return 1; }
+    at a meet "nobody$$@127.0.0.1" || return 1
+    links -n 2 || { cat "$work/err"; return 1; }
     holds ".[-1].rows | .[0].how == \"self\" and .[0].net_tick_s == 60 and .[0].busy_limit_bytes == 1048576
             and .[0].prevents_overlap == \"false\" and .[0].global_names >= 0" &&
         holds ".[-1].rows[] | select(.node == \"$b\") | .how == \"visible\" and .state == \"up\" and .protocol == \"tcp\"
