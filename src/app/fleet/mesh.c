@@ -130,9 +130,8 @@ static void find_partition(struct mesh *x)
     const bool knew = groups > 1 && knew_others(x);
     if (groups > 1 && (knew || largest > 1)) {
         row.level = knew ? MESH_FIX : MESH_INFO;
-        row.note =
-            slice_of(arena_printf(&x->arena, "%zu groups that do not see each other%s: %s", groups,
-                                  knew ? "" : "; they do not know each other", buf_cstr(&names)));
+        row.note = slice_of(arena_printf(&x->arena, "%zu groups apart%s: %s", groups,
+                                         knew ? "" : ", unknown to each other", buf_cstr(&names)));
         mesh_add(x, &row);
     }
     buf_clear(&names);

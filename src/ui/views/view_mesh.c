@@ -40,8 +40,8 @@ static void mesh_page(void *state, const struct model *m, struct view_page *page
         odd += slice_is(rows[i].level, "fix") || slice_is(rows[i].level, "check");
     }
     snprintf(page->summary, sizeof page->summary,
-             "%zu findings, %zu pairs connected, %zu not connected%s", odd, links, missing,
-             table->partial ? ", some left out" : "");
+             "%zu finding%s, %zu pairs connected, %zu not connected%s", odd, odd == 1 ? "" : "s",
+             links, missing, table->partial ? ", some left out" : "");
 }
 
 static const struct view_hint mesh_hints[] = {{ACTION_ENTER, "its screen"}, {.does = NULL}};

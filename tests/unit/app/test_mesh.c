@@ -94,12 +94,12 @@ TEST(test_partition)
                                    LINKS(SELF("'b@h'", 60) UP("'a@h'")), LINKS(SELF("'c@h'", 60))};
     const char *const alone[] = {LINKS(SELF("'a@h'", 60)), LINKS(SELF("'b@h'", 60))};
     expect_mesh(links, 3,
-                "fix partition a@h c@h   2 groups that do not see each other: a@h, b@h | c@h|"
+                "fix partition a@h c@h   2 groups apart: a@h, b@h | c@h|"
                 "info missing a@h c@h known none |info missing b@h c@h none none |"
                 " link a@h b@h visible visible |");
     expect_mesh(strange, 3,
-                "info partition a@h c@h   2 groups that do not see each other; they do not know "
-                "each other: a@h, b@h | c@h|"
+                "info partition a@h c@h   2 groups apart, unknown to each other: "
+                "a@h, b@h | c@h|"
                 "info missing a@h c@h none none |info missing b@h c@h none none |"
                 " link a@h b@h visible visible |");
     expect_mesh(alone, 2, "info missing a@h b@h none none |");
@@ -152,4 +152,52 @@ TEST(test_settings)
     expect_mesh(links, 3,
                 "check setting b@h    net tick 15 s; 60 s on 2 of 3 nodes|"
                 " link a@h b@h visible visible | link b@h a@h visible visible |");
+}
+
+static void give_memory(struct model *m, long mib)
+{
+    char text[300];
+    snprintf(text, sizeof text,
+             "{system,5,1700000100000000,5000,{%ld,600,500,400,50,40,30,20,10},{41,2,9000,12},"
+             "{3,[2,1,4,5]},{1000,10,20,30,40,50},undefined,undefined}",
+             mib * 1024 * 1024);
+    take_text(m, QUESTION_SYSTEM, text);
+}
+
+static void expect_unlike(const long mib[NODES], const char *expected)
+{
+    static const char *const links[NODES] = {LINKS(SELF("'a@h'", 60) UP("'b@h'")),
+                                             LINKS(SELF("'b@h'", 60) UP("'a@h'")),
+                                             LINKS(SELF("'c@h'", 60)), LINKS(SELF("'d@h'", 60))};
+    struct fleet f = open_fleet(links, NODES);
+    struct mesh x = {.n = NODES, .nodes = alloc_zero(NODES, sizeof *x.nodes)};
+    struct buf text;
+    buf_init(&text, 0);
+    arena_init(&x.arena);
+    for (size_t i = 0; i < NODES; i++) {
+        const struct table_detail *t = model_links(members[i].model);
+        give_memory(members[i].model, mib[i]);
+        x.nodes[i] = (struct mesh_node){
+            .member = f.members[i], .name = slice_of(members[i].name), .self = t->rows};
+    }
+    mesh_compare_nodes(&x);
+    for (size_t i = 0; i < x.n_rows; i++)
+        buf_printf(&text, "%.*s: %.*s|", (int)x.rows[i].node.len, x.rows[i].node.s,
+                   (int)x.rows[i].note.len, x.rows[i].note.s);
+    assert_string_equal(buf_cstr(&text), expected);
+    buf_clear(&text);
+    arena_clear(&x.arena);
+    free(x.nodes);
+    free(x.rows);
+    for (size_t i = 0; i < NODES; i++)
+        model_free(members[i].model);
+}
+
+TEST(test_one_is_unlike_the_others)
+{
+    expect_unlike((const long[NODES]){100, 110, 900, 105},
+                  "c@h: memory 900 MiB; median of the others 105 MiB|");
+    expect_unlike((const long[NODES]){100, 900, 900, 105}, "");
+    expect_unlike((const long[NODES]){10, 11, 50, 12}, "");
+    expect_unlike((const long[NODES]){100, 110, 1, 105}, "");
 }
