@@ -399,8 +399,9 @@ const struct cli_command cli_commands[] = {
     {"perf-map", "OSPID|NODE", "write names and addresses of compiled functions for perf(1), from "
                                "a VM of this host", FOR_ALL | FOR_LOCAL | FOR_PERF_MAP, 0, 1, 1,
                                COMMANDS_HOST, command_perf_map},
-    {"sample", "NODE|OSPID", "where the CPU time of a VM of this host goes: functions, call tree, "
-                             "processes, threads, from outside",
+    {"sample", "NODE|OSPID|NODE,NODE…",
+     "where the CPU time of a VM of this host goes: functions, call tree, processes, threads, from "
+     "outside",
      FOR_BATCH | FOR_SAMPLE, TREES | F(HTML) | F(PERF_SCRIPT), 1, 1, COMMANDS_HOST, command_sample},
     {"pstack", "NODE|OSPID", "the stack of each scheduler of a VM of this host, now",
      FOR_BATCH | FOR_PSTACK, TEXT_JSON, 1, 1, COMMANDS_HOST, command_pstack},

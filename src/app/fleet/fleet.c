@@ -371,6 +371,13 @@ struct live *fleet_live(const struct fleet *f, size_t node)
     return m->state == MEMBER_UP ? m->live : NULL;
 }
 
+bool fleet_are_one(const struct fleet *f, size_t a, size_t b)
+{
+    const struct live *x = fleet_live(f, a), *y = fleet_live(f, b);
+    return x && y && live_peer_node(x) && live_peer_node(y) &&
+           strcmp(live_peer_node(x), live_peer_node(y)) == 0;
+}
+
 const struct error *fleet_why(const struct fleet *f, size_t node)
 {
     const struct member *m = f->members[node];

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "app/cli/tell.h"
 #include "app/source/live.h"
@@ -60,19 +59,12 @@ static void tell_left_out(const struct fleet_sessions *s, size_t node, const str
 }
 
 /* By two names: each event would come twice, or one session refuse the other. */
-static bool is_one_node(const struct fleet_sessions *s, size_t a, size_t b)
-{
-    return is_ready(s, a) && is_ready(s, b) &&
-           strcmp(live_peer_node(fleet_live(s->fleet, a)),
-                  live_peer_node(fleet_live(s->fleet, b))) == 0;
-}
-
 static void refuse_twins(struct fleet_sessions *s)
 {
     struct error err = {0};
     for (size_t i = 0; i < s->n; i++)
         for (size_t k = 0; k < i && !s->rt.ended; k++)
-            if (is_one_node(s, i, k)) {
+            if (fleet_are_one(s->fleet, i, k)) {
                 (void)error_set(&err, ERR_USAGE, "%s and %s are the same node",
                                 fleet_name(s->fleet, k), fleet_name(s->fleet, i));
                 runtime_end(&s->rt, EXIT_USAGE, &err);

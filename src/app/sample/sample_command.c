@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/fleet/fleet.h"
 #include "app/cli/commands.h"
 #include "app/cli/output_file.h"
 #include "app/cli/tell.h"
@@ -155,6 +156,8 @@ static int check_remote(const struct cli_options *o, struct error *err)
     if (o->remote && word)
         return error_set(err, ERR_USAGE, "%s is not known with --remote: the node itself looks",
                          word);
+    if (!o->remote && fleet_is_meant(o->target) && !replay_is_file(o->target))
+        return error_set(err, ERR_USAGE, "several nodes are sampled with --remote");
     if (o->remote && replay_is_file(o->target))
         return error_set(err, ERR_USAGE, "%s is a recording: only a live node is sampled",
                          o->target);

@@ -7,9 +7,11 @@
 #include "app/cli/output.h"
 #include "app/cli/tell.h"
 #include "app/command/batch.h"
+#include "app/fleet/fleet.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/model/detail.h"
 #include "local_target.h"
+#include "sample_fleet.h"
 
 #define PROGRESS_MS 500u
 #define TURN_MS 100u
@@ -203,7 +205,9 @@ int sample_run(struct sample_run *t, int (*print)(struct sample_run *t))
 {
     struct error err = {0};
     int code = EXIT_DONE;
-    if (t->options->remote) {
+    if (t->options->remote && fleet_is_meant(t->options->target)) {
+        code = sample_fleet_run(t, print);
+    } else if (t->options->remote) {
         code = print_run(t, print, collect_yields(t));
     } else if (local_target_find(&t->sampler.pid, t->options->target, t->options, t->env, &err) ==
                0) {

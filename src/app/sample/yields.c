@@ -52,11 +52,13 @@ static void add_yields(struct yields *y, const struct yield_stacks *answer)
     struct sample_frame frames[LIMIT_SAMPLE_FRAMES];
     for (size_t i = 0; i < answer->n; i++) {
         const struct yield_stack *s = answer->stacks + i;
-        const size_t n = s->n < LIMIT_SAMPLE_FRAMES ? s->n : LIMIT_SAMPLE_FRAMES;
+        const size_t roots = y->o.root.len > 0, most = LIMIT_SAMPLE_FRAMES - roots;
+        const size_t n = s->n < most ? s->n : most;
+        frames[0] = (struct sample_frame){.kind = FRAME_ERLANG, .name = y->o.root};
         for (size_t k = 0; k < n; k++)
-            frames[n - 1 - k] =
+            frames[roots + n - 1 - k] =
                 (struct sample_frame){.kind = FRAME_ERLANG, .name = s->functions[k]};
-        sampled_add(y->sums, frames, n, &s->pid, s->samples, (double)s->reductions);
+        sampled_add(y->sums, frames, roots + n, &s->pid, s->samples, (double)s->reductions);
     }
 }
 

@@ -12,8 +12,9 @@
 struct yields;
 
 struct yields_options {
-    double for_s;  /* 0: until it is stopped */
-    double budget; /* the cost limit, share of one scheduler */
+    double for_s;      /* 0: until it is stopped */
+    double budget;     /* the cost limit, share of one scheduler */
+    struct slice root; /* the first frame of each stack, borrowed; empty: none */
 };
 
 /* Asks through the port, and adds to sums what is answered. ended is the last call, once: why is
