@@ -6,7 +6,7 @@ src_libapp_a_SOURCES += \
 	src/app/sample/map_file.c src/app/sample/map_file.h \
 	src/app/sample/perf_map_command.c src/app/sample/pstack_command.c \
 	src/app/sample/sample_command.c src/app/sample/sample_fleet.c \
-	src/app/sample/sample_fleet.h src/app/sample/sample_options.c \
+	src/app/sample/sample_options.c \
 	src/app/sample/sample_run.c src/app/sample/sample_run.h \
 	src/app/sample/sample_log.c src/app/sample/sample_log.h \
 	src/app/sample/sampled.c src/app/sample/sampled.h src/app/sample/sampler_command.c \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sample_fleet.h"
+/* Several nodes look at themselves, as with `sample --remote`, and are summed up. */
+#include "sample_run.h"
 
 #include <math.h>
 #include <signal.h>

@@ -11,7 +11,6 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/model/detail.h"
 #include "local_target.h"
-#include "sample_fleet.h"
 
 #define PROGRESS_MS 500u
 #define TURN_MS 100u

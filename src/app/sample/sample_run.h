@@ -45,5 +45,9 @@ int sample_run_options(struct sample_run *t, struct error *err);
 /* Finds the VM, samples it and calls print(); the exit code of the command. With --remote the node
  * does it, at yield points. */
 int sample_run(struct sample_run *t, int (*print)(struct sample_run *t));
+/* The same of several nodes, in sample_fleet.c: one sum, in which the first frame of each stack is
+ * its node. A node that cannot be sampled is said, and is not in it; the exit code is the first
+ * that is not 0. */
+int sample_fleet_run(struct sample_run *t, int (*print)(struct sample_run *t));
 
 #endif
