@@ -42,7 +42,8 @@ adds_up_stacks() {
         rc=$?
         if [ $rc != 0 ] || has_each; then break; fi
     done
-    ends_with 0 "$rc" && has_each || { cat "$work/out" "$work/err"; return 1; }
+    ends_with 0 "$rc" || return 1
+    has_each || { cat "$work/out" "$work/err"; return 1; }
     remote "$names" --for 4s --budget 50 --format json
     ends_with 0 $? && holds ".[0].node == \"$count nodes\" and .[0].at_yields and .[0].processes == []" &&
         holds '[.[0].functions[] | select(.function == "sample_load:chain_main/0") | .total_share] | length == 1 and .[0] > 0.5'
