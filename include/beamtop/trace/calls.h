@@ -28,6 +28,7 @@ struct calls_options {
     bool whole;   /* leave no function out: stop where that is needed */
     bool dry_run; /* end after the estimate, in SESSION_ASKING */
     bool hold;    /* wait there for session_confirm(), cheap or not */
+    bool paced;   /* each further window waits for calls_session_next() */
 };
 
 /* An invalid pattern is ERR_USAGE; *pattern and *offset (may be NULL) say where. */
@@ -43,6 +44,7 @@ bool calls_session_counts(const struct session *s); /* a window is open */
 bool calls_session_leaves_time(const struct session *s);
 /* Until session_tick() opens the next window; 0: now. Only in SESSION_WAITING. */
 unsigned calls_session_due_ms(const struct session *s);
+void calls_session_next(struct session *s); /* of one that is paced; only in SESSION_WAITING */
 
 /* What the cost limit changes, as the end of the estimate's sentence; empty: nothing. */
 const char *calls_limits_text(char *out, size_t size, const struct calls_state *s);

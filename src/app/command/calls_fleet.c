@@ -115,9 +115,27 @@ static void on_counted_window(void *arg, const struct calls_window *window)
 
 /* ---- the sessions */
 
+/* Together: else one node would soon be windows ahead of another. */
+static void open_windows(struct fleet_counting *t)
+{
+    for (size_t i = 0; i < t->all.n; i++) {
+        const struct session *s = t->all.parts[i].session;
+        const enum session_phase phase = s ? session_status(s)->phase : SESSION_ENDED;
+        if (phase < SESSION_ENDING && (phase != SESSION_WAITING || calls_session_due_ms(s) > 0))
+            return;
+    }
+    for (size_t i = 0; i < t->all.n; i++) {
+        struct session *s = t->all.parts[i].session;
+        if (s && session_status(s)->phase == SESSION_WAITING)
+            calls_session_next(s);
+    }
+}
+
 static void on_counted_change(void *arg)
 {
-    (void)arg; /* the next turn looks at all of them */
+    const struct fleet_part *p = arg;
+    if (p->all->phase == FLEET_RUNS)
+        open_windows(counting_of(p));
 }
 
 static int check_rows(void *arg, size_t ready, struct error *err)
@@ -147,7 +165,7 @@ static int open_counted(void *arg, struct fleet_part *p, size_t part, size_t par
     const struct fleet_counting *t = arg;
     struct calls_options options = t->options;
     (void)part;
-    options.hold = true;
+    options.hold = options.paced = true;
     options.dry_run = false; /* held, it waits as well */
     options.top = rows_of_node(t, parts);
     live_pause(fleet_live(t->all.fleet, p->index), true); /* ticks are calls */
@@ -241,6 +259,7 @@ static void print_rest(void *arg)
 static void print_turn(void *arg, size_t running)
 {
     struct fleet_counting *t = arg;
+    open_windows(t);
     while (is_complete(t, t->printed + 1))
         print_next(t);
     if (running > 0)

@@ -71,7 +71,7 @@ static void deliver_window(struct calls_session *s)
         return;
     }
     session_enter(&s->s, SESSION_WAITING);
-    if (calls_session_due_ms(&s->s) == 0)
+    if (!s->options.paced && calls_session_due_ms(&s->s) == 0)
         next_window(&s->s);
     else
         session_changed(&s->s);
@@ -215,8 +215,15 @@ static void stop_calls(struct session *base)
 
 static void tick_calls(struct session *base)
 {
-    if (base->status->phase == SESSION_WAITING && calls_session_due_ms(base) == 0)
+    const struct calls_session *s = (const struct calls_session *)base;
+    if (base->status->phase == SESSION_WAITING && !s->options.paced &&
+        calls_session_due_ms(base) == 0)
         next_window(base);
+}
+
+void calls_session_next(struct session *base)
+{
+    next_window(base);
 }
 
 static void free_calls(struct session *base)

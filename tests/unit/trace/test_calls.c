@@ -227,6 +227,28 @@ TEST(test_windows_and_changes)
     free_world(w);
 }
 
+/* One that is paced waits for the word, however long ago the last window was. */
+TEST(test_paced)
+{
+    struct calls_options options = basic;
+    options.windows = 2;
+    options.paced = true;
+    struct world *w = new_world();
+    open_world(w, &options);
+    prepare(w, SAMPLED);
+    w->p.now += 20000000000;
+    played_answer(&w->p, QUESTION_CALLS, COUNTED);
+    session_tick(w->s);
+    assert_int_equal(phase(w), SESSION_WAITING);
+    assert_int_equal(calls_session_due_ms(w->s), 0);
+    calls_session_next(w->s);
+    assert_int_equal(phase(w), SESSION_RUNNING);
+    played_answer(&w->p, QUESTION_CALLS, COUNTED);
+    assert_int_equal(w->windows, 2);
+    close_clean(w);
+    free_world(w);
+}
+
 TEST(test_expensive)
 {
     /* 100 M calls/s, of functions that are not known one by one. */
