@@ -237,12 +237,17 @@ int fleet_new_member(struct member **out, struct fleet *f, const char *name, str
     return 0;
 }
 
+/* As it was given, before the full name of one that was given without its host. */
 struct member *fleet_find(const struct fleet *f, const char *name)
 {
-    for (size_t i = 0; i < f->n; i++)
-        if (strcmp(f->members[i]->name, name) == 0 || strcmp(f->members[i]->target.name, name) == 0)
+    struct member *full = NULL;
+    for (size_t i = 0; i < f->n; i++) {
+        if (strcmp(f->members[i]->name, name) == 0)
             return f->members[i];
-    return NULL;
+        if (!full && strcmp(f->members[i]->target.name, name) == 0)
+            full = f->members[i];
+    }
+    return full;
 }
 
 void fleet_prepare(void)
