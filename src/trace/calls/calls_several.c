@@ -132,12 +132,32 @@ static uint64_t unlisted_calls(const struct calls_window *w, const struct calls_
     return w->n_rows > 0 ? w->rows[w->n_rows - 1].calls : CALLS_UNKNOWN;
 }
 
-static void add_unlisted(struct calls_several_function *f, const struct calls_part *part)
+/* How many a second that may be there; NaN: none, it has not called it. */
+static double add_unlisted(struct calls_several_function *f, const struct calls_part *part)
 {
-    const uint64_t most = unlisted_calls(part->window, f);
+    const struct calls_window *w = part->window;
+    const uint64_t most = unlisted_calls(w, f);
     f->unlisted = add_both(f->unlisted, most);
     if (most == 0)
         note_rate(f, 0, part->node);
+    return most == 0               ? (double)NAN
+           : most == CALLS_UNKNOWN ? (double)INFINITY
+                                   : w->rows[w->n_rows - 1].calls_per_s;
+}
+
+/* A node that does not list it may have the fewest, or the most. */
+static void forget_spread(struct calls_several_function *f, double unlisted_per_s)
+{
+    if (isnan(unlisted_per_s))
+        return;
+    if (!(f->least_per_s <= 0)) {
+        f->least_per_s = (double)NAN;
+        f->least_node = (struct slice){"", 0};
+    }
+    if (!(f->most_per_s >= unlisted_per_s)) {
+        f->most_per_s = (double)NAN;
+        f->most_node = (struct slice){"", 0};
+    }
 }
 
 static void add_node_row(struct calls_several_function *f, struct calls_node_function *of_node,
@@ -173,6 +193,7 @@ static void sum_function(struct calls_several_function *f, struct arena *arena,
 {
     const struct calls_function *row = rows[0].row;
     struct calls_node_function *by_node = arena_alloc(arena, n * sizeof *by_node);
+    double unlisted_per_s = (double)NAN;
     size_t at = 0;
     *f = (struct calls_several_function){.module = row->module,
                                          .function = row->function,
@@ -195,9 +216,10 @@ static void sum_function(struct calls_several_function *f, struct arena *arena,
             add_node_row(f, &by_node[at], &rows[at]);
             at++;
         } else {
-            add_unlisted(f, &parts[i]);
+            unlisted_per_s = fmax(unlisted_per_s, add_unlisted(f, &parts[i]));
         }
     }
+    forget_spread(f, unlisted_per_s);
     f->bound = f->unlisted > 0 ? BOUND_AT_LEAST : BOUND_NONE;
     f->us_per_call = quotient_of(calls_or_nan(f->own_us), calls_or_nan(f->timed_calls));
     f->words_per_call = quotient_of(calls_or_nan(f->words), calls_or_nan(f->timed_calls));

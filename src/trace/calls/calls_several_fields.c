@@ -57,11 +57,15 @@ static const struct field function[] = {
     FIELD("calls_per_s", RATE, calls_per_s, "sum of calls over each node's interval",
           .title = "CALLS/s", .width = 8),
     FIELD("share", SHARE, share, "of all calls of the window", .width = 7),
-    FIELD("least_per_s", RATE, least_per_s, "calls per second of the node with the fewest",
+    FIELD("least_per_s", RATE, least_per_s,
+          "calls per second of the node with the fewest; null: one that does not list it may have "
+          "fewer",
           .title = "LEAST/s", .width = 8),
     FIELD("least_node", TEXT, least_node, "that node", .title = "ON", .look = LOOK_ASIDE),
-    FIELD("most_per_s", RATE, most_per_s, "calls per second of the node with the most",
-          .title = "MOST/s", .width = 8),
+    FIELD(
+        "most_per_s", RATE, most_per_s,
+        "calls per second of the node with the most; null: one that does not list it may have more",
+        .title = "MOST/s", .width = 8),
     FIELD("most_node", TEXT, most_node, "that node", .title = "ON", .look = LOOK_ASIDE),
     FIELD("timed_calls", COUNT, timed_calls, "calls that were timed, on the nodes that timed it"),
     FIELD("own_us", COUNT, own_us, "time in them, as in `functions` of `calls`", .title = "OWN",

@@ -92,7 +92,9 @@ TEST(test_what_a_list_leaves_out_is_said)
     make(&w, &arena, &a, &b, true, 10);
     /* The list of a ends at 600 calls. */
     assert_true(find(&w, "h")->unlisted == 600 && find(&w, "h")->bound == BOUND_AT_LEAST);
-    assert_true(slice_is(find(&w, "h")->least_node, "b@h"));
+    /* a may have called it less, or more. */
+    assert_true(isnan(find(&w, "h")->least_per_s) && find(&w, "h")->least_node.len == 0);
+    assert_true(isnan(find(&w, "h")->most_per_s) && find(&w, "h")->most_node.len == 0);
     assert_true(find(&w, "f")->unlisted == 0 && find(&w, "g")->unlisted == 0);
     arena_clear(&arena);
     /* Not counted there, or its counter is lost: nobody knows. */
