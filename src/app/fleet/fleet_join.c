@@ -105,9 +105,10 @@ static void on_looked_up(void *arg, const struct address *addresses, size_t coun
         return;
     }
     begin_naming(&naming);
-    for (size_t i = 0; i < count && many.code == ERR_NONE; i++)
+    for (size_t i = 0; i < count; i++)
         (void)name_address(&naming, &addresses[i], &many);
-    end_naming(&naming, "gone from DNS");
+    if (count < LOOKUP_MOST) /* else those that are missing may be among the others */
+        end_naming(&naming, "gone from DNS");
     m->found = count;
     m->state = MEMBER_UP;
     m->tries = 0;
