@@ -221,7 +221,9 @@ static int take_resolved(struct fleet_names *out, const struct fleet *f, struct 
     *out = (struct fleet_names){0};
     for (size_t i = 0; i < f->n; i++) {
         const struct member *m = f->members[i];
-        if (m->resolves && m->state != MEMBER_UP)
+        if (m->resolves && m->state != MEMBER_UP && m->why.code == ERR_NONE)
+            (void)error_set(err, ERR_TIMEOUT, "%.255s was not looked up in time", m->name);
+        else if (m->resolves && m->state != MEMBER_UP)
             *err = m->why;
         else if (!m->resolves && m->origin != MEMBER_OF_CLUSTER)
             fleet_names_put(out, m->name);
