@@ -356,9 +356,10 @@ bool fleet_has_failed(const struct fleet *f, struct error *err)
     const struct member *first = NULL;
     for (size_t i = 0; i < f->n; i++) {
         const struct member *m = f->members[i];
-        if (!m->removed && !fleet_has_why(m))
+        const bool is_none = m->removed || (m->resolves && m->state == MEMBER_UP);
+        if (!is_none && !fleet_has_why(m))
             return false;
-        first = first || m->removed ? first : m;
+        first = first || is_none ? first : m;
     }
     if (first)
         *err = first->why;
