@@ -68,8 +68,9 @@ static void follow_process(struct model *m, const struct etf_pid *pid)
 {
     struct ring *const rings[] = {&m->process_memory, &m->process_messages, &m->process_reductions};
     for (size_t i = 0; i < ARRAY_LEN(rings); i++) {
+        const size_t samples = rings[i]->cap;
         ring_clear(rings[i]);
-        ring_init(rings[i], LIMIT_HISTORY);
+        ring_init(rings[i], samples);
     }
     m->process_pid = *pid;
 }
