@@ -57,6 +57,8 @@ static void put_arguments(struct arguments *a, const struct record_start *start)
     add_number_option(a, "--timeout", cli->timeout_s);
     add_text_option(a, "--cookie-file", cli->cookie_file);
     add_text_option(a, "--cookies", cli->cookies);
+    if (cli->no_config) /* nor its file of cookies */
+        a->all[a->n++] = "--no-config";
     add_text_option(a, "--host", cli->host);
     if (cli->port > 0)
         add_number_option(a, "--port", (double)cli->port);
