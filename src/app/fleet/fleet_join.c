@@ -66,6 +66,8 @@ static int name_member(const struct naming *n, const char *name, const struct co
         m->left = NULL;
         m->removed = false;
         m->due_ms = 0;
+        m->origin = n->origin; /* two may name it: the other has lost it */
+        m->source = n->source;
     }
     m->seen = true;
     return 0;
