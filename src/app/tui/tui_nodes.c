@@ -295,10 +295,10 @@ static int add_nodes(struct tui_fleet *f, const char *names, struct error *err)
     if (f->fleet)
         return fleet_add(f->fleet, names, err);
     const char *peer = t->live ? live_peer_node(t->live) : NULL;
-    char *all = alloc_printf("%s%s%s", peer ? peer : "", peer ? "," : "", names);
-    const int rc = tui_fleet_open(t, all, err);
-    free(all);
-    return rc;
+    if (!peer || *peer == '\0')
+        return tui_fleet_open(t, names, err);
+    const int rc = tui_fleet_open(t, peer, err);
+    return rc == 0 ? fleet_add(f->fleet, names, err) : rc; /* names may be those of a file */
 }
 
 static void node_accepted(void *own, const char *names)
