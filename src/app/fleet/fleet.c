@@ -90,6 +90,15 @@ void fleet_fail_member(struct member *m, const struct error *why)
     note_change(m->fleet);
 }
 
+void fleet_forget_twins(struct fleet *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        struct member *m = f->members[i];
+        m->due_ms = m->is_twin ? 0 : m->due_ms;
+        m->is_twin = false;
+    }
+}
+
 /* What it says later is of a connection that is closed. */
 static void end_member(struct member *m, const struct error *why)
 {
@@ -123,6 +132,8 @@ static void on_member_end(void *arg, enum conn_failure why, const struct error *
     if (m->ended)
         return;
     end_member(m, err);
+    if (m->left)
+        fleet_forget_twins(m->fleet);
     tell_loss(m, err);
 }
 
@@ -428,8 +439,7 @@ bool fleet_remove(struct fleet *f, const char *name)
     m->state = MEMBER_WAITING;
     m->removed = true;
     m->tries = 0;
-    for (size_t i = 0; i < f->n; i++) /* one of them may have been refused for it */
-        f->members[i]->is_twin = false;
+    fleet_forget_twins(f);
     note_change(f);
     return true;
 }

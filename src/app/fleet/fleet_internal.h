@@ -69,6 +69,8 @@ struct fleet {
 /* A new one at the end. ERR_LIMIT: there are FLEET_MOST. */
 int fleet_new_member(struct member **out, struct fleet *f, const char *name, struct error *err);
 void fleet_fail_member(struct member *m, const struct error *why);
+/* One goes: another may have been refused for it. */
+void fleet_forget_twins(struct fleet *f);
 struct member *fleet_find(const struct fleet *f, const char *name); /* NULL: there is none */
 bool fleet_has_why(const struct member *m); /* it failed, and is not up since */
 

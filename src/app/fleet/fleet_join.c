@@ -77,8 +77,11 @@ static void end_naming(const struct naming *n, const char *left)
 {
     for (size_t i = 0; i < n->fleet->n; i++) {
         struct member *m = n->fleet->members[i];
-        if (is_named_so(n, m) && !m->seen)
-            m->left = left;
+        if (!is_named_so(n, m) || m->seen || m->left)
+            continue;
+        m->left = left;
+        if (m->state != MEMBER_UP)
+            fleet_forget_twins(n->fleet);
     }
     n->fleet->changed = true;
 }
