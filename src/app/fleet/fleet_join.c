@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Nodes that come and go: named by DNS, or by their cluster; and which two names are one node. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -198,6 +199,7 @@ struct resolving {
     uv_timer_t timer;
     struct fleet *fleet;
     uint64_t most_ms;
+    int signal; /* that has ended it */
 };
 
 /* Nothing more is to be waited for. */
@@ -218,6 +220,13 @@ static void on_resolve_turn(uv_timer_t *timer)
     struct resolving *r = timer->data;
     if (is_resolved(r->fleet) || uv_now(&r->rt.loop) - r->rt.started_ms > r->most_ms)
         runtime_end(&r->rt, 0, NULL);
+}
+
+static void on_resolve_signal(uv_signal_t *handle, int number)
+{
+    struct resolving *r = handle->data;
+    r->signal = number;
+    runtime_end(&r->rt, 128 + number, NULL);
 }
 
 /* Those that the cluster has named come last. */
@@ -247,11 +256,13 @@ static int take_resolved(struct fleet_names *out, const struct fleet *f, struct 
 static int resolve_all(struct fleet_names *out, const char *target, const struct fleet_setup *given,
                        struct error *err)
 {
+    static const int signals[] = {SIGINT, SIGTERM};
     struct resolving r = {.most_ms = (uint64_t)(given->cli->timeout_s * 1000) + 500};
     struct fleet_setup setup = *given;
     setup.loop = &r.rt.loop;
     runtime_init(&r.rt);
     runtime_timer(&r.rt, &r.timer, &r);
+    runtime_catch(&r.rt, signals, ARRAY_LEN(signals), on_resolve_signal, &r);
     int rc = fleet_open(&r.fleet, target, &setup, err);
     if (rc == 0) {
         r.fleet->names_only = true;
@@ -261,6 +272,10 @@ static int resolve_all(struct fleet_names *out, const char *target, const struct
     }
     fleet_close(r.fleet);
     runtime_close(&r.rt);
+    if (r.signal != 0) { /* nothing is set anywhere yet, and the caller's loop does not run */
+        signal(r.signal, SIG_DFL);
+        raise(r.signal);
+    }
     return rc;
 }
 
