@@ -56,6 +56,7 @@ struct calls_node {
     int64_t wall_us;
     uint64_t interval_us, asked_us, functions, called, lost, calls, not_counted;
     double calls_per_s, load;
+    uint64_t target_us, bytes; /* as in calls_window */
 };
 
 struct calls_several {

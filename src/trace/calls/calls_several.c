@@ -337,6 +337,8 @@ static struct calls_node row_of_node(const struct calls_part *p)
                               .lost = CALLS_UNKNOWN,
                               .calls = CALLS_UNKNOWN,
                               .not_counted = CALLS_UNKNOWN,
+                              .target_us = CALLS_UNKNOWN,
+                              .bytes = CALLS_UNKNOWN,
                               .calls_per_s = (double)NAN,
                               .load = (double)NAN};
     if (!w)
@@ -351,6 +353,8 @@ static struct calls_node row_of_node(const struct calls_part *p)
     node.not_counted = w->n_excluded;
     node.calls_per_s = w->calls_per_s;
     node.load = w->load;
+    node.target_us = w->target_us;
+    node.bytes = w->bytes;
     return node;
 }
 

@@ -34,10 +34,16 @@ static const struct field node[] = {
           "the window asked for, where the cost limit shortened it; null: it did not",
           .title = "ASKED", .look = LOOK_MICROSECONDS),
     FIELD("load", SHARE, load, "what counting cost, estimated: of all schedulers", .title = "COST"),
+    FIELD("target_us", COUNT, target_us,
+          "µs that beamtop's processes worked on the node for this window", .title = "WORK",
+          .look = LOOK_MICROSECONDS),
+    FIELD("bytes", BYTES, bytes, "of the node's answers", .title = "ANSWERS"),
     FIELD("why", TEXT, why, "why it is not in the sums", .title = "NOT IN THE SUMS", .width = 30),
 };
-FIELD_COLUMNS(calls_node_fields, "nodes", node, 0,
-              "node calls calls_per_s functions_called functions_counted interval_us load why");
+FIELD_COLUMNS(
+    calls_node_fields, "nodes", node, 0,
+    "node calls calls_per_s functions_called functions_counted interval_us load target_us "
+    "why");
 #undef ROW
 
 #define ROW struct calls_several_function
