@@ -138,7 +138,8 @@ static void read_sums(struct recording *r, int64_t from, int64_t to)
 
 static void read_report(struct recording *r, int64_t to, size_t n, enum summary_format format)
 {
-    const struct summary_input sources[] = {{r, "a", 1, to}, {r, "b", 2, to}};
+    const struct summary_input sources[] = {{.recording = r, .name = "a", .from = 1, .to = to},
+                                            {.recording = r, .name = "b", .from = 2, .to = to}};
     struct summary_options o = {.format = format, .columns = 80};
     struct error err = {0};
     struct buf out;

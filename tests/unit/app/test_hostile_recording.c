@@ -656,7 +656,8 @@ static void damage(const struct place *p, const char *table)
 
 static int report_code(struct recording *r, struct error *err)
 {
-    const struct summary_input source = {r, "a", 1, recording_info(r)->ticks};
+    const struct summary_input source = {
+        .recording = r, .name = "a", .from = 1, .to = recording_info(r)->ticks};
     const struct summary_options options = {.format = SUMMARY_JSON, .columns = 80};
     struct buf out;
     buf_init(&out, 0);

@@ -334,7 +334,7 @@ TEST(test_report_and_export)
     place_make(&p);
     write_recording(p.path, false, false, true);
     struct recording *r = reopen(p.path);
-    const struct summary_input source = {r, "a", 1, 2};
+    const struct summary_input source = {.recording = r, .name = "a", .from = 1, .to = 2};
     struct summary_options o = {.format = SUMMARY_TEXT, .columns = 120};
     buf_init(&text, 0);
     buf_init(&json, 0);
