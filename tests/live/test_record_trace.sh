@@ -140,7 +140,7 @@ counts_calls_too_and_has_values_when_asked_for() {
 
 # Each has a trace session there, and neither is what the other has left.
 ends_clean_while_calls_are_counted() {
-    starts --trace 'record_load:served/2' --events 5 --trace-time 2m --calls record_load --window 20s --every 21s &&
+    starts --trace 'record_load:served/2' --events 5 --trace-time 2m --calls record_load --window 45s --every 46s &&
         wait_until 90 counts_calls || return 1
     if order work && wait_until 90 trace_has_ended && counts_calls && stops &&
         [ "$(sql 'SELECT min(clean) FROM trace')" = 1 ]; then return 0; fi
