@@ -31,7 +31,7 @@ one_that_runs_is_found() {
 }
 
 a_large_node_is_read_in_part() {
-    order free && held && holds '.[0].suspended_by == null and .[0].process.status == "waiting"' || return 1
+    order free && held && holds '.[0].suspended_by == null and .[0].process.status != "suspended"' || return 1
     order many && held || return 1
     holds '.[0].suspended_by | .items == [] and .processes > 25000 and .processes_read <= 20000
         and .processes_read > 15000' && holds '.[0].cost.target_us < 6000000' || return 1
