@@ -157,7 +157,8 @@ static void on_samples_signal(uv_signal_t *handle, int number)
 static void follow_nodes(struct sample_fleet *f, const struct discover_list *vms)
 {
     const struct sample_run *t = f->run;
-    const struct fleet_setup setup = {.cli = t->options,
+    const struct fleet_setup setup = {.fixed = true,
+                                      .cli = t->options,
                                       .env = t->env,
                                       .vms = vms,
                                       .loop = &f->rt.loop,
