@@ -129,6 +129,16 @@ starts_and_stops() {
     done
 }
 
+# Recorders leave the directory in which the file was named.
+takes_cookies_of_patterns() {
+    recorded=$work/patterns
+    printf '* %s\n' "$(cat "$work/cookie")" >"$work/cookies" && chmod 600 "$work/cookies"
+    (cd "$work" && exec "$beamtop" record "$names" -o patterns --cookies cookies --timeout 60 --no-config -i 1 -b 100) \
+        >"$work/out" 2>"$work/err" &
+    recorder=$!
+    comes "$all_run" && stops 0
+}
+
 start_nodes_and_count() { start_nodes && all_run="$all_run$count"; }
 
 trap stop_nodes EXIT
@@ -136,7 +146,7 @@ trap 'exit 130' HUP INT TERM PIPE
 start_epmd
 run start_nodes_and_count
 for case in has_a_file_for_each reports_all_of_them one_node_is_lost one_recorder_is_killed one_is_not_there \
-    a_kill_ends_all starts_and_stops; do
+    a_kill_ends_all starts_and_stops takes_cookies_of_patterns; do
     if [ -n "${BEAMTOP_TESTS-}" ]; then
         case " $BEAMTOP_TESTS " in *" $case "*) ;; *) continue ;; esac
     fi

@@ -40,7 +40,7 @@ struct recorder_child {
 struct record_fleet {
     const struct record_setup *setup;
     struct cli_options options;
-    char cookie_file[PATH_MAX];
+    char cookie_file[PATH_MAX], cookies[PATH_MAX];
     pid_t pid; /* this process */
     struct fleet_index index;
     struct recorder_child *children;
@@ -439,6 +439,8 @@ int record_fleet_run(const struct record_setup *setup)
     /* The recorders leave this directory. */
     if (f.options.cookie_file && realpath(f.options.cookie_file, f.cookie_file))
         f.options.cookie_file = f.cookie_file;
+    if (f.options.cookies && realpath(f.options.cookies, f.cookies))
+        f.options.cookies = f.cookies;
     (void)start_recorders(&f, &err);
     follow_recorders(&f);
     tell_ready(&f);
