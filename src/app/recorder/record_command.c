@@ -161,7 +161,11 @@ static int check_names(struct record_setup *setup, char path[PATH_MAX + 1])
 {
     struct fleet_names names;
     struct error err = {0};
-    const int rc = fleet_names_take(&names, setup->node, &err);
+    int rc = fleet_names_take(&names, setup->node, &err);
+    for (size_t i = 0; rc == 0 && i < names.n; i++)
+        if (fleet_is_meant(names.names[i]))
+            rc = error_set(&err, ERR_USAGE, "%.255s: a recording takes names of nodes, none of DNS",
+                           names.names[i]);
     fleet_names_clear(&names);
     if (rc != 0)
         return complain_with(EXIT_USAGE, err.text);
