@@ -37,6 +37,16 @@ static bool is_up(const struct links_row *l)
     return l && !slice_is(l->how, "known") && slice_is(l->state, "up");
 }
 
+/* Of one that does not answer: as it said itself before, else its full name, as far as it is known.
+ */
+static struct slice name_of(const struct member *m)
+{
+    const struct node_info *info = m->was_up ? model_node(m->model) : NULL;
+    return info && info->name.len > 0    ? info->name
+           : strchr(m->target.name, '@') ? slice_of(m->target.name)
+                                         : slice_of(m->name);
+}
+
 static void read_node(struct mesh_node *node, struct member *m)
 {
     const struct table_detail *table = m->links_ms > 0 ? model_links(m->model) : NULL;
@@ -44,7 +54,7 @@ static void read_node(struct mesh_node *node, struct member *m)
     const char *text;
     const bool answers = m->state == MEMBER_UP && model_link(m->model, &text) != LINK_STALE &&
                          rows && table->n_rows > 0;
-    *node = (struct mesh_node){.member = m, .name = slice_of(m->name)};
+    *node = (struct mesh_node){.member = m, .name = name_of(m)};
     m->is_odd = false;
     if (!answers || !slice_is(rows[0].how, "self"))
         return;

@@ -30,7 +30,7 @@ enum mesh_level { MESH_FIX, MESH_CHECK, MESH_INFO, MESH_FINE };
 
 struct mesh_node {
     struct member *member;
-    struct slice name;             /* as it says itself, else as it was given */
+    struct slice name;             /* as it says itself, now or before, else as it was given */
     const struct links_row *self;  /* NULL: it does not answer; borrowed of its model */
     const struct links_row *links; /* connected ones, then known ones, each by name */
     size_t n_connected, n;
