@@ -62,8 +62,10 @@ static void read_node(struct mesh_node *node, struct member *m)
     node->name = rows[0].node;
     node->links = rows + 1;
     node->n = table->n_rows - 1;
+    node->may_be_hidden = node->n > 0 && slice_is(node->links[0].how, "hidden");
     while (node->n_connected < node->n && !slice_is(node->links[node->n_connected].how, "known"))
-        node->n_connected++;
+        if (!slice_is(node->links[node->n_connected++].how, "hidden"))
+            node->may_be_hidden = false;
 }
 
 void mesh_add(struct mesh *x, const struct mesh_made *row)
@@ -172,14 +174,16 @@ static struct slice about_busy(struct mesh *x, const struct mesh_node *from,
 static void judge_missing(struct mesh *x, struct mesh_made *row, const struct mesh_node *a,
                           const struct mesh_node *b)
 {
+    const struct mesh_node *knows = row->of_peer ? a : b, *other = row->of_peer ? b : a;
     const bool knew = row->of_peer || row->of_node;
     row->kind = MESH_MISSING;
-    row->level = knew && a->group == b->group ? MESH_CHECK : MESH_INFO;
+    row->level = knew && a->group == b->group && !a->may_be_hidden && !b->may_be_hidden ? MESH_CHECK
+                                                                                        : MESH_INFO;
     if (row->level == MESH_CHECK)
         row->note = slice_of(arena_printf(&x->arena,
-                                          "%.*s and %.*s know each other and are not connected; "
-                                          "others see both",
-                                          TEXT(a->name), TEXT(b->name)));
+                                          "%.*s knows %.*s and is not connected to it; by way of "
+                                          "others both are connected",
+                                          TEXT(knows->name), TEXT(other->name)));
 }
 
 static void judge_pair(struct mesh *x, struct mesh_made *row, const struct mesh_node *a,

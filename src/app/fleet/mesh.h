@@ -34,6 +34,7 @@ struct mesh_node {
     const struct links_row *self;  /* NULL: it does not answer; borrowed of its model */
     const struct links_row *links; /* connected ones, then known ones, each by name */
     size_t n_connected, n;
+    bool may_be_hidden; /* no connection is visible: it is connected to those that it has chosen */
     size_t group; /* of nodes that are connected, also by others: the place of its first one */
 };
 

@@ -116,9 +116,20 @@ TEST(test_odd_pairs)
                 "connected to it|"
                 "check busy a@h c@h visible visible a@h does not take what c@h sends: 18.6 KiB "
                 "queued; senders wait from 1.00 MiB on|"
-                "check missing b@h c@h known none b@h and c@h know each other and are not "
-                "connected; others see both|");
+                "check missing b@h c@h known none b@h knows c@h and is not connected to it; by way "
+                "of others both are connected|");
     assert_true(members[0].is_odd && members[1].is_odd && members[2].is_odd);
+}
+
+TEST(test_hidden_is_not_missing)
+{
+    const char *const links[] = {
+        LINKS(SELF("'a@h'", 60) UP("'b@h'") LINK("'c@h'", "hidden", "up", 0, "false")),
+        LINKS(SELF("'b@h'", 60) UP("'a@h'") KNOWN("'c@h'")),
+        LINKS(SELF("'c@h'", 60) LINK("'a@h'", "hidden", "up", 0, "false"))};
+    expect_mesh(links, 3,
+                "info missing b@h c@h known none |info hidden a@h c@h hidden hidden |"
+                " link a@h b@h visible visible |");
 }
 
 TEST(test_one_side_pending)
