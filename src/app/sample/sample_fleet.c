@@ -213,7 +213,7 @@ static int end_samples(struct sample_fleet *f, int (*print)(struct sample_run *t
             code = code == EXIT_DONE ? EXIT_LOST : code;
         }
     }
-    if (nodes == 0 || sampled_count(f->sums) == 0)
+    if (nodes == 0 || (sampled_count(f->sums) == 0 && code != EXIT_DONE))
         return code != EXIT_DONE || nodes > 0 ? code : EXIT_CONNECT;
     sum_up(f, nodes);
     f->run->summary.sampler_cpu_s = cost_s;
