@@ -10,9 +10,10 @@
 #include "beamtop/base/text.h"
 #include "beamtop/etf/build.h"
 
-#define KEPT 5000   /* rows, and as many of what is odd */
-#define NAMES 5     /* that a note lists */
-#define OUTSIDE 200 /* nodes that were not named */
+#define KEPT 5000     /* rows, and as many of what is odd */
+#define NAMES 5       /* that a note lists */
+#define OUTSIDE 200   /* nodes that were not named */
+#define OTHERS 200000 /* connections to those, and to nodes that do not answer */
 #define TEXT(slice) (int)(slice).len, (slice).s
 
 /* ---- what a node says */
@@ -77,6 +78,54 @@ void mesh_add(struct mesh *x, const struct mesh_made *row)
     x->rows[x->n_rows++] = *row;
 }
 
+/* ---- connections to nodes that do not answer, or were not named */
+
+static int order_nodes(const void *a, const void *b)
+{
+    return slice_order((*(const struct mesh_node *const *)a)->name,
+                       (*(const struct mesh_node *const *)b)->name);
+}
+
+static int compare_node(const void *name, const void *node)
+{
+    return slice_order(*(const struct slice *)name, (*(const struct mesh_node *const *)node)->name);
+}
+
+static int order_others(const void *a, const void *b)
+{
+    return slice_order(((const struct mesh_other *)a)->link->node,
+                       ((const struct mesh_other *)b)->link->node);
+}
+
+static void add_other(struct mesh *x, size_t node, const struct links_row *link,
+                      const struct mesh_node *const *by_name)
+{
+    const struct mesh_node *const *found =
+        bsearch(&link->node, by_name, x->n, sizeof(struct mesh_node *), compare_node);
+    if (!is_up(link) || (found && (*found)->self))
+        return;
+    x->is_cut = x->is_cut || x->n_others == OTHERS;
+    if (x->n_others == OTHERS)
+        return;
+    x->others = alloc_grow(x->others, x->n_others, sizeof *x->others);
+    x->others[x->n_others++] = (struct mesh_other){link, node, found != NULL};
+}
+
+/* By their names. */
+static void list_others(struct mesh *x)
+{
+    const struct mesh_node **by_name = alloc_zero(x->n + 1, sizeof(struct mesh_node *));
+    for (size_t i = 0; i < x->n; i++)
+        by_name[i] = &x->nodes[i];
+    qsort(by_name, x->n, sizeof(struct mesh_node *), order_nodes);
+    for (size_t i = 0; i < x->n; i++)
+        for (size_t k = 0; k < x->nodes[i].n_connected; k++)
+            add_other(x, i, &x->nodes[i].links[k], by_name);
+    free(by_name);
+    if (x->n_others > 0)
+        qsort(x->others, x->n_others, sizeof *x->others, order_others);
+}
+
 /* ---- groups of nodes that are connected */
 
 static void join_groups(struct mesh *x, size_t a, size_t b)
@@ -99,6 +148,11 @@ static void find_groups(struct mesh *x)
                 (is_up(find_link(&x->nodes[i], x->nodes[k].name)) ||
                  is_up(find_link(&x->nodes[k], x->nodes[i].name))))
                 join_groups(x, i, k);
+    for (size_t i = 1; i < x->n_others; i++)
+        if (slice_is(x->others[i].link->how, "visible") &&
+            slice_is(x->others[i - 1].link->how, "visible") &&
+            slice_equal(x->others[i].link->node, x->others[i - 1].link->node))
+            join_groups(x, x->others[i].node, x->others[i - 1].node);
 }
 
 static size_t put_group(struct buf *text, const struct mesh *x, size_t group)
@@ -250,54 +304,27 @@ static void compare_pairs(struct mesh *x, size_t answering)
 
 /* ---- nodes that were not named */
 
-struct outsider {
-    struct slice name;
-    bool is_hidden;
-};
-
-static int order_outsiders(const void *a, const void *b)
-{
-    return slice_order(((const struct outsider *)a)->name, ((const struct outsider *)b)->name);
-}
-
-static bool is_named(const struct mesh *x, struct slice name)
-{
-    for (size_t i = 0; i < x->n; i++)
-        if (slice_equal(x->nodes[i].name, name))
-            return true;
-    return false;
-}
-
-static size_t list_outsiders(const struct mesh *x, struct outsider *out, size_t most)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < x->n; i++)
-        for (size_t k = 0; n < most && k < x->nodes[i].n_connected; k++)
-            if (!is_named(x, x->nodes[i].links[k].node))
-                out[n++] = (struct outsider){x->nodes[i].links[k].node,
-                                             slice_is(x->nodes[i].links[k].how, "hidden")};
-    qsort(out, n, sizeof *out, order_outsiders);
-    return n;
-}
-
 static void find_outsiders(struct mesh *x, size_t answering)
 {
-    const size_t most = OUTSIDE * 10;
-    struct outsider *all = alloc_zero(most, sizeof *all);
-    const size_t n = list_outsiders(x, all, most);
     size_t rows = 0;
-    for (size_t i = 0, to; i < n && rows++ < OUTSIDE; i = to) {
-        for (to = i; to < n && slice_equal(all[to].name, all[i].name);)
+    for (size_t i = 0, to; i < x->n_others; i = to) {
+        const struct links_row *link = x->others[i].link;
+        for (to = i; to < x->n_others && slice_equal(x->others[to].link->node, link->node);)
             to++;
+        if (x->others[i].is_named)
+            continue;
+        x->is_cut = x->is_cut || rows == OUTSIDE;
+        if (rows++ >= OUTSIDE)
+            return;
         const struct mesh_made row = {
             .level = MESH_INFO,
             .kind = MESH_OUTSIDE,
-            .node = all[i].name,
+            .node = link->node,
             .note = slice_of(arena_printf(&x->arena, "not named; %sconnected to %zu of %zu",
-                                          all[i].is_hidden ? "hidden, " : "", to - i, answering))};
+                                          slice_is(link->how, "hidden") ? "hidden, " : "", to - i,
+                                          answering))};
         mesh_add(x, &row);
     }
-    free(all);
 }
 
 /* ---- the answer */
@@ -393,6 +420,7 @@ static void make_rows(struct mesh *x, struct fleet *f)
         read_node(&x->nodes[x->n], m);
         answering += x->nodes[x->n++].self != NULL;
     }
+    list_others(x);
     find_groups(x);
     find_partition(x);
     compare_pairs(x, answering);
@@ -420,6 +448,7 @@ struct builder *mesh_build(struct fleet *f)
     build_bool(b, n < x.n_rows || x.is_cut);
     arena_clear(&x.arena);
     free(x.nodes);
+    free(x.others);
     free(x.rows);
     return b;
 }

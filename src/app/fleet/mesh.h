@@ -38,6 +38,13 @@ struct mesh_node {
     size_t group; /* of nodes that are connected, also by others: the place of its first one */
 };
 
+/* A connection of a node to one that does not answer, or was not named. */
+struct mesh_other {
+    const struct links_row *link;
+    size_t node;
+    bool is_named;
+};
+
 struct mesh_made {
     enum mesh_level level;
     enum mesh_kind kind;
@@ -50,6 +57,8 @@ struct mesh {
     struct arena arena;
     struct mesh_node *nodes;
     size_t n;
+    struct mesh_other *others; /* by their names */
+    size_t n_others;
     struct mesh_made *rows;
     size_t n_rows;
     bool is_cut;

@@ -105,6 +105,20 @@ TEST(test_partition)
     expect_mesh(alone, 2, "info missing a@h b@h none none |");
 }
 
+/* By way of one that was not named, or does not answer. */
+TEST(test_others_are_between)
+{
+    const char *const links[] = {LINKS(SELF("'a@h'", 60) UP("'x@h'") KNOWN("'b@h'")),
+                                 LINKS(SELF("'b@h'", 60) UP("'c@h'") UP("'x@h'")), NULL,
+                                 LINKS(SELF("'d@h'", 60) UP("'c@h'"))};
+    expect_mesh(links, 4,
+                "check missing a@h b@h known none a@h knows b@h and is not connected to it; by way "
+                "of others both are connected|"
+                "info missing a@h d@h none none |info missing b@h d@h none none |"
+                "info unknown c@h    does not answer; 2 of the 3 that do are connected to it|"
+                "info outside x@h    not named; connected to 2 of 3|");
+}
+
 TEST(test_odd_pairs)
 {
     const char *const links[] = {
