@@ -17,7 +17,6 @@
 #define RETRY_LOST_MS 500u /* it may be there again at once: its first tries are soon */
 #define RETRY_LAST_MS 60000u
 #define LINKS_MS 10000u
-#define ODD_LINKS_MS 2000u
 #define WORKERS "32" /* threads in which hands are shaken: a node that hangs holds one */
 
 static void note_change(struct fleet *f)
@@ -34,10 +33,17 @@ static void on_member_change(void *arg, question_mask questions)
         m->ticks++;
     if (questions & QUESTION_BIT(QUESTION_LINKS)) {
         m->links_ms = uv_now(m->fleet->setup.loop);
-        m->links_due_ms = m->links_ms + (m->is_odd ? ODD_LINKS_MS : LINKS_MS);
         fleet_take_cluster(m);
     }
     note_change(m->fleet);
+}
+
+static bool are_links_due(const struct member *m)
+{
+    const struct fleet_setup *setup = &m->fleet->setup;
+    return setup->links &&
+           (m->links_ms == 0 ||
+            uv_now(setup->loop) >= m->links_ms + (m->is_odd ? FLEET_ODD_LINKS_MS : LINKS_MS));
 }
 
 /* Of a node with few processes no helper is needed to look at all of them. */
@@ -52,8 +58,7 @@ static void choose_want(struct member *m)
                                        .items = ITEM_BIT(ID) | ITEM_BIT(MESSAGE_QUEUE_LEN),
                                        .seldom = true};
     }
-    if ((m->fleet->setup.links && uv_now(m->fleet->setup.loop) >= m->links_due_ms) ||
-        fleet_asks_cluster(m))
+    if (are_links_due(m) || fleet_asks_cluster(m))
         want.needs |= NEED(LINKS);
     live_set_want(m->live, &want);
 }
@@ -111,7 +116,7 @@ static void on_member_link(void *arg, bool up)
     struct member *m = arg;
     struct error why = {0};
     m->ticks = 0;
-    m->links_ms = m->links_due_ms = 0;
+    m->links_ms = 0;
     if (!up || m->ended)
         return; /* the end follows, with its reason */
     m->is_twin = fleet_is_twin(m, &why);

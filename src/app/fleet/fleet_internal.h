@@ -23,6 +23,8 @@ enum member_origin {
     MEMBER_OF_CLUSTER,
 };
 
+#define FLEET_ODD_LINKS_MS 2000u /* from one answer of `links` to the next, of one that is_odd */
+
 struct member {
     struct fleet *fleet;
     char name[LIMIT_NODE_NAME_BYTES + 1]; /* as it was given */
@@ -45,11 +47,10 @@ struct member {
     bool was_up;
     bool ended; /* live has ended: it is closed in the next turn */
     unsigned tries;
-    uint64_t due_ms;       /* failed: the next try */
-    int ticks;             /* with an answer since it is up */
-    uint64_t links_ms;     /* the last answer of `links` since it is up; 0: there is none */
-    uint64_t links_due_ms; /* the next one */
-    bool is_odd;           /* its links differ from what others say: it is asked more often */
+    uint64_t due_ms;   /* failed: the next try */
+    int ticks;         /* with an answer since it is up */
+    uint64_t links_ms; /* the last answer of `links` since it is up; 0: there is none */
+    bool is_odd;       /* its links differ from what others say: it is asked more often */
 };
 
 struct fleet {

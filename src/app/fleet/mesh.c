@@ -240,12 +240,19 @@ static void judge_missing(struct mesh *x, struct mesh_made *row, const struct me
                                           TEXT(knows->name), TEXT(other->name)));
 }
 
+/* One may have answered before the connection came or went: both are asked again. */
+static bool are_at_one_time(const struct mesh *x, const struct mesh_node *a,
+                            const struct mesh_node *b)
+{
+    return fabs((double)a->member->links_ms - (double)b->member->links_ms) <= x->apart_ms;
+}
+
 static void judge_pair(struct mesh *x, struct mesh_made *row, const struct mesh_node *a,
                        const struct mesh_node *b)
 {
     const struct links_row *ab = row->of_peer, *ba = row->of_node;
     if (is_up(ab) != is_up(ba)) {
-        row->level = MESH_CHECK;
+        row->level = are_at_one_time(x, a, b) ? MESH_CHECK : MESH_INFO;
         row->kind = MESH_ONE_SIDED;
         row->note = about_one_side(x, is_up(ab) ? a : b, is_up(ab) ? b : a);
     } else if (!is_up(ab)) {
@@ -269,8 +276,9 @@ static void add_pair(struct mesh *x, struct mesh_node *a, struct mesh_node *b)
                             .of_peer = find_link(a, b->name),
                             .of_node = find_link(b, a->name)};
     judge_pair(x, &row, a, b);
-    a->member->is_odd = a->member->is_odd || row.level == MESH_CHECK;
-    b->member->is_odd = b->member->is_odd || row.level == MESH_CHECK;
+    const bool is_odd = row.level == MESH_CHECK || row.kind == MESH_ONE_SIDED;
+    a->member->is_odd = a->member->is_odd || is_odd;
+    b->member->is_odd = b->member->is_odd || is_odd;
     mesh_add(x, &row);
 }
 
@@ -413,6 +421,7 @@ static void make_rows(struct mesh *x, struct fleet *f)
 {
     size_t answering = 0;
     x->nodes = alloc_zero(f->n + 1, sizeof *x->nodes);
+    x->apart_ms = FLEET_ODD_LINKS_MS + 1000 * f->setup.interval_s;
     for (size_t i = 0; i < f->n; i++) {
         struct member *m = f->members[i];
         if (m->removed || m->resolves || m->is_twin)

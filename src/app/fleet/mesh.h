@@ -57,6 +57,7 @@ struct mesh {
     struct arena arena;
     struct mesh_node *nodes;
     size_t n;
+    double apart_ms;           /* answers that are further apart may differ without a fault */
     struct mesh_other *others; /* by their names */
     size_t n_others;
     struct mesh_made *rows;

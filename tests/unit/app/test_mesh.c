@@ -34,6 +34,8 @@ static void take_text(struct model *m, enum question question, const char *text)
 }
 
 /* NULL: the node does not answer. */
+static uint64_t links_ms[NODES] = {1, 1, 1, 1};
+
 static struct fleet open_fleet(const char *const links[], size_t n)
 {
     static const char *const names[] = {"a@h", "b@h", "c@h", "d@h"};
@@ -46,7 +48,7 @@ static struct fleet open_fleet(const char *const links[], size_t n)
         take_text(members[i].model, QUESTION_LINKS, links[i]);
         model_set_link(members[i].model, LINK_LIVE, "");
         members[i].state = MEMBER_UP;
-        members[i].links_ms = 1;
+        members[i].links_ms = links_ms[i];
     }
     return (struct fleet){.members = all, .n = n};
 }
@@ -154,6 +156,18 @@ TEST(test_one_side_pending)
     expect_mesh(links, 2,
                 "check one-sided a@h b@h visible pending a@h is connected to b@h, which is not "
                 "connected to it|");
+}
+
+/* As of one that has been started again since the other was asked. */
+TEST(test_one_answer_is_old)
+{
+    const char *const links[] = {LINKS(SELF("'a@h'", 60) UP("'b@h'")), LINKS(SELF("'b@h'", 60))};
+    links_ms[1] = 9000;
+    expect_mesh(links, 2,
+                "info one-sided a@h b@h visible none a@h is connected to b@h, which is not "
+                "connected to it|");
+    assert_true(members[0].is_odd);
+    links_ms[1] = 1;
 }
 
 TEST(test_silent_hidden_outside)
