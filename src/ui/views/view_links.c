@@ -31,7 +31,9 @@ static void put_settings(struct view_page *page, const struct links_row *self)
                  ", net tick %lld s, busy limit %s, prevents overlapping partitions: %s",
                  (long long)self->net_tick_s,
                  text_bytes(limit, sizeof limit, (double)self->busy_limit_bytes),
-                 slice_is(self->prevents_overlap, "true") ? "yes" : "no");
+                 self->prevents_overlap.len == 0            ? "unknown"
+                 : slice_is(self->prevents_overlap, "true") ? "yes"
+                                                            : "no");
 }
 
 static void links_page(void *state, const struct model *m, struct view_page *page)
