@@ -87,9 +87,11 @@ static bool read_clock(struct recorded_clock *out, const json_t *o)
     if (!o || json_is_null(o))
         return true;
     const json_t *wall = json_object_get(o, "wall_us");
-    const double offset = json_number_value(json_object_get(o, "offset_us"));
-    const double bound = json_number_value(json_object_get(o, "bound_us"));
-    if (!json_is_integer(wall) || json_integer_value(wall) <= 0 || !(fabs(offset) < LARGEST) ||
+    const json_t *offset_us = json_object_get(o, "offset_us");
+    const json_t *bound_us = json_object_get(o, "bound_us");
+    const double offset = json_number_value(offset_us), bound = json_number_value(bound_us);
+    if (!json_is_integer(wall) || !json_is_number(offset_us) || !json_is_number(bound_us) ||
+        json_integer_value(wall) <= 0 || !(fabs(offset) < LARGEST) ||
         !(bound >= 0 && bound < LARGEST))
         return false;
     *out = (struct recorded_clock){json_integer_value(wall), offset, bound};

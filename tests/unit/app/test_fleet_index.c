@@ -63,6 +63,9 @@ static const char *const bad[] = {
               ",\"clock_begin\":{\"wall_us\":1,\"offset_us\":1e300,\"bound_us\":1}") "]}",
     HEAD NODE("a@h", "a.btr", "complete",
               ",\"clock_end\":{\"wall_us\":1,\"offset_us\":1,\"bound_us\":-1}") "]}",
+    HEAD NODE("a@h", "a.btr", "complete",
+              ",\"clock_end\":{\"wall_us\":1,\"offset_us\":\"1\",\"bound_us\":1}") "]}",
+    HEAD NODE("a@h", "a.btr", "complete", ",\"clock_end\":{\"wall_us\":1,\"offset_us\":1}") "]}",
     HEAD GOOD "," NODE("b@h", "a.btr", "complete", "") "]}",
     HEAD GOOD "]} and more",
 };
