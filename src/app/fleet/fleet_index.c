@@ -66,13 +66,15 @@ void fleet_index_put(struct buf *out, const struct fleet_index *index)
 
 /* ---- reading */
 
-/* False: it is not a text, or too long. */
+/* One line. False: it is not a text, or too long. */
 static bool copy_text(char *out, size_t size, const json_t *text)
 {
     const size_t len = json_string_length(text);
     if (!json_is_string(text) || len >= size || strlen(json_string_value(text)) != len)
         return false;
     memcpy(out, json_string_value(text), len + 1);
+    for (size_t i = 0; i < len; i++)
+        out[i] = out[i] == '\n' || out[i] == '\r' ? ' ' : out[i];
     return true;
 }
 

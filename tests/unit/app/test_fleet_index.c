@@ -82,6 +82,17 @@ TEST(test_what_is_not_one_is_refused)
     }
 }
 
+TEST(test_words_are_of_one_line)
+{
+    struct fleet_index index;
+    assert_int_equal(read_text(&index, HEAD NODE("a\\n@h", "a.btr", "failed",
+                                                 ",\"why\":\"no\\nbeamtop: ok\"") "]}"),
+                     0);
+    assert_string_equal(index.nodes[0].name, "a @h");
+    assert_string_equal(index.nodes[0].why, "no beamtop: ok");
+    fleet_index_clear(&index);
+}
+
 TEST(test_long_ones)
 {
     struct fleet_index index;
