@@ -298,12 +298,17 @@ static void add_silent(struct mesh *x, const struct mesh_node *silent, size_t an
     mesh_add(x, &row);
 }
 
-static void compare_pairs(struct mesh *x, size_t answering)
+static void find_silent(struct mesh *x, size_t answering)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (!x->nodes[i].self)
+            add_silent(x, &x->nodes[i], answering);
+}
+
+static void compare_pairs(struct mesh *x)
 {
     for (size_t i = 0; i < x->n; i++) {
         struct mesh_node *a = &x->nodes[i];
-        if (!a->self)
-            add_silent(x, a, answering);
         for (size_t k = i + 1; a->self && k < x->n; k++)
             if (x->nodes[k].self && !slice_equal(a->name, x->nodes[k].name))
                 add_pair(x, a, &x->nodes[k]);
@@ -432,9 +437,10 @@ static void make_rows(struct mesh *x, struct fleet *f)
     list_others(x);
     find_groups(x);
     find_partition(x);
-    compare_pairs(x, answering);
+    find_silent(x, answering);
     find_outsiders(x, answering);
     mesh_compare_nodes(x);
+    compare_pairs(x); /* of many nodes there are more than have room */
     if (x->n_rows > 0)
         qsort(x->rows, x->n_rows, sizeof *x->rows, order_rows);
 }
