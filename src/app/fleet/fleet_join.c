@@ -242,6 +242,8 @@ static int take_resolved(struct fleet_names *out, const struct fleet *f, struct 
         else if (!m->resolves && m->origin != MEMBER_OF_CLUSTER)
             fleet_names_put(out, m->name);
     }
+    if (f->follows && !f->cluster_known && err->code == ERR_NONE && !fleet_has_failed(f, err))
+        (void)error_set(err, ERR_TIMEOUT, "the nodes of the cluster were not named in time");
     out->lent_from = out->n;
     for (size_t i = 0; i < f->n; i++) {
         const struct member *m = f->members[i];
