@@ -90,6 +90,7 @@ static void be_fleet_recorder(const struct record_fleet *f, size_t node, int rea
         say_failure(ready, err.text);
     if (!record_detach(log.fd, ready))
         say_failure(ready, "the recorder cannot detach from the terminal");
+    signal(SIGINT, SIG_DFL); /* a shell's background ignores it, and it may have come already */
     sigprocmask(SIG_SETMASK, &f->before, NULL);
     setvbuf(stderr, NULL, _IOLBF, 0);
     const int code = record_run(&setup);
