@@ -110,7 +110,7 @@
 #define LIMIT_RECORD_REQUEST_BYTES 1024 /* a line to a recorder that runs: a mark is the longest */
 #define LIMIT_RECORD_LOG_BYTES (1024u * 1024) /* a recorder's log; then only its end */
 #define LIMIT_RECORD_CLIENTS 8                    /* connections to it that wait to be taken */
-#define LIMIT_RECORD_PEERS 64                     /* recorders of one user that are listed */
+#define LIMIT_RECORD_PEERS 256                    /* recorders of one user that are listed */
 #define LIMIT_RECORDER_BUSY_MS 1000 /* how long a tick waits for another that writes to the file */
 #define LIMIT_RECORDER_LOCKED_S 60 /* how long ticks may have to wait before the recording ends */
 #define LIMIT_RECORDING_BUSY_MS 5000 /* how long a reader waits for another that has the file */

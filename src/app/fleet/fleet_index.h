@@ -15,7 +15,7 @@
 #include "beamtop/base/limits.h"
 
 #define FLEET_INDEX_FILE "index.json"
-#define FLEET_INDEX_NODES LIMIT_RECORD_PEERS
+#define FLEET_INDEX_NODES 64 /* of LIMIT_RECORD_PEERS: there may be other recordings */
 #define FLEET_INDEX_BYTES (1024u * 1024)
 
 enum recorded_state {
