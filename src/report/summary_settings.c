@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Settings of several nodes that are not the same on all of them. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "beamtop/base/attr.h"
@@ -9,14 +10,16 @@
 #define SETTINGS_SHOWN 40
 #define SETTINGS_LISTED 1000 /* in JSON */
 
-/* Of one name; NULL: the node has none. */
+static int compare_name(const void *name, const void *item)
+{
+    return strcmp(name, ((const struct state_item *)item)->name);
+}
+
+/* Of one name, by which they are in order; NULL: the node has none. */
 static const struct state_item *find_item(const struct summary *s, size_t kind, const char *name)
 {
     const struct state_items *of = &s->state.kinds[kind];
-    for (size_t i = 0; i < of->n; i++)
-        if (strcmp(of->items[i].name, name) == 0)
-            return &of->items[i];
-    return NULL;
+    return of->n > 0 ? bsearch(name, of->items, of->n, sizeof *of->items, compare_name) : NULL;
 }
 
 /* What people read of it; "" where it is not known. */
