@@ -16,7 +16,7 @@
 
 static void put_release(struct buf *out, const struct mesh_node *node)
 {
-    const struct node_info *info = model_node(node->member->model);
+    const struct node_info *info = node->self ? model_node(node->member->model) : NULL;
     if (info && info->otp.len > 0)
         buf_printf(out, "%.*s", TEXT(info->otp));
 }
