@@ -222,7 +222,9 @@ static struct slice about_busy(struct mesh *x, const struct mesh_node *from,
         &x->arena, "%.*s does not take what %.*s sends: %s queued; senders wait from %s on",
         TEXT(to->name), TEXT(from->name),
         text_bytes(queued, sizeof queued, (double)link->queue_bytes),
-        text_bytes(limit, sizeof limit, (double)from->self->busy_limit_bytes)));
+        text_bytes(limit, sizeof limit,
+                   from->self->busy_limit_bytes >= 0 ? (double)from->self->busy_limit_bytes
+                                                     : (double)NAN)));
 }
 
 static void judge_missing(struct mesh *x, struct mesh_made *row, const struct mesh_node *a,
