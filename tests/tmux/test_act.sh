@@ -144,9 +144,10 @@ has_captured() { grep -qsF -e "$2" "$work/$1" && grep -qF shop_pricing "$work/$1
 selected() { tm_text | grep '▌'; }
 has_moved() { [ "$(selected)" != "$was_selected" ]; }
 
-# @ from a node that was named: the picker knows the nodes of this host all the same, and goes to one.
+# @ from a node that was named: the picker knows the nodes of this host all the same, and goes to one. (Others
+# may have its name.)
 lists_nodes_and_opens_one() {
-    row="$BEAMTOP_DEMO_NODE +[0-9]+ "
+    row="$BEAMTOP_DEMO_NODE +$BEAMTOP_DEMO_PID "
     bt_open 160 40 || return 1
     tm_type @
     tm_wait 'Nodes on this host' && tm_wait_line "│.*$row" || return 1
