@@ -72,16 +72,17 @@ static int match_line(struct cookie *out, char *line, const char *node, struct e
 static int match_lines(struct cookie *out, char *text, const char *node, const char *path,
                        struct error *err)
 {
-    int rc = 0;
-    for (int number = 1; text && rc == 0; number++) {
+    int rc, number = 0;
+    do {
         char *line = text;
+        number++;
         text = strchr(line, '\n');
         if (text)
             *text++ = '\0';
         rc = match_line(out, line, node, err);
         if (rc < 0)
             error_context(err, "%.300s, line %d", path, number);
-    }
+    } while (rc == 0 && text);
     return rc;
 }
 
