@@ -250,10 +250,14 @@ spans_have_them_beside() {
     ends_with 0 $? && is_clean
 }
 
+is_full() { grep -q 'system-event-cap' "$work/err"; }
+is_set_or_full() { is_set || is_full; }
 the_cap_is_of_the_recording() {
-    starts_recording --system-event-cap 3 --no-long-gc --no-long-schedule --no-busy-port || return 1
+    rm -f "$file" "$file"-* "$work/err"
+    until_armed "$work/err" is_set_or_full record_events --system-event-cap 3 --no-long-gc --no-long-schedule \
+        --no-busy-port || return 1
     for _ in 1 2 3 4; do order gc || return 1; done
-    wait_until 60 grep -q 'system-event-cap' "$work/err" || { cat "$work/err"; return 1; }
+    wait_until 60 is_full || { cat "$work/err"; return 1; }
     is_off || { cat "$dir/left"; return 1; }
     kill -INT "$armed"
     wait "$armed"
