@@ -80,13 +80,8 @@ static void run_fleet(struct fleet_run *run, const struct app_env *env,
 {
     static const int signals[] = {SIGINT, SIGTERM};
     const struct cli_options *o = run->options;
-    const struct fleet_setup setup = {.cli = o,
-                                      .env = env,
-                                      .vms = vms,
-                                      .loop = &run->rt.loop,
-                                      .interval_s = o->interval_s,
-                                      .budget = o->budget,
-                                      .links = run->links};
+    struct fleet_setup setup = fleet_setup_of(o, env, vms, &run->rt.loop);
+    setup.links = run->links;
     struct error err = {0};
     runtime_init(&run->rt);
     runtime_timer(&run->rt, &run->timer, run);

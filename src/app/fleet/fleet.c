@@ -266,6 +266,17 @@ struct member *fleet_find(const struct fleet *f, const char *name)
     return full;
 }
 
+struct fleet_setup fleet_setup_of(const struct cli_options *cli, const struct app_env *env,
+                                  const struct discover_list *vms, uv_loop_t *loop)
+{
+    return (struct fleet_setup){.cli = cli,
+                                .env = env,
+                                .vms = vms,
+                                .loop = loop,
+                                .interval_s = cli->interval_s,
+                                .budget = cli->budget};
+}
+
 void fleet_prepare(void)
 {
     (void)setenv("UV_THREADPOOL_SIZE", WORKERS,

@@ -49,6 +49,10 @@ struct fleet_setup {
     void *arg;
 };
 
+/* What the command line says; all else is unset. */
+struct fleet_setup fleet_setup_of(const struct cli_options *cli, const struct app_env *env,
+                                  const struct discover_list *vms, uv_loop_t *loop);
+
 /* Several names with commas between, a file of them behind an '@', or one that DNS resolves. */
 bool fleet_is_meant(const char *target);
 bool fleet_is_asked(const struct cli_options *cli); /* of its target, or by --cluster */

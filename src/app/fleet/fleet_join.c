@@ -284,8 +284,7 @@ static int resolve_all(struct fleet_names *out, const char *target, const struct
 int fleet_resolve(struct fleet_names *out, const struct cli_options *cli, const struct app_env *env,
                   const struct discover_list *vms, struct error *err)
 {
-    const struct fleet_setup setup = {
-        .cli = cli, .env = env, .vms = vms, .interval_s = cli->interval_s, .budget = cli->budget};
+    const struct fleet_setup setup = fleet_setup_of(cli, env, vms, NULL);
     bool resolves = cli->cluster;
     int rc = fleet_names_take(out, cli->target, err);
     for (size_t i = 0; rc == 0 && i < out->n; i++)

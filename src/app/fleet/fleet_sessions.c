@@ -316,15 +316,10 @@ static void on_sessions_signal(uv_signal_t *handle, int number)
 
 static void begin_sessions(struct fleet_sessions *s, const struct discover_list *vms)
 {
-    const struct fleet_setup setup = {.fixed = true,
-                                      .cli = s->options,
-                                      .env = s->env,
-                                      .vms = vms,
-                                      .loop = &s->rt.loop,
-                                      .interval_s = s->options->interval_s,
-                                      .budget = s->options->budget,
-                                      .lost = on_part_lost,
-                                      .arg = s};
+    struct fleet_setup setup = fleet_setup_of(s->options, s->env, vms, &s->rt.loop);
+    setup.fixed = true;
+    setup.lost = on_part_lost;
+    setup.arg = s;
     struct error err = {0};
     if (fleet_open(&s->fleet, s->options->target, &setup, &err) != 0) {
         (void)runtime_ends(&s->rt, exit_code_of_error(err.code), &err);

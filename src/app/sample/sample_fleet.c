@@ -157,15 +157,10 @@ static void on_samples_signal(uv_signal_t *handle, int number)
 static void follow_nodes(struct sample_fleet *f, const struct discover_list *vms)
 {
     const struct sample_run *t = f->run;
-    const struct fleet_setup setup = {.fixed = true,
-                                      .cli = t->options,
-                                      .env = t->env,
-                                      .vms = vms,
-                                      .loop = &f->rt.loop,
-                                      .interval_s = t->options->interval_s,
-                                      .budget = t->options->budget,
-                                      .lost = on_sampled_lost,
-                                      .arg = f};
+    struct fleet_setup setup = fleet_setup_of(t->options, t->env, vms, &f->rt.loop);
+    setup.fixed = true;
+    setup.lost = on_sampled_lost;
+    setup.arg = f;
     struct error err = {0};
     if (fleet_open(&f->fleet, t->options->target, &setup, &err) != 0) {
         (void)runtime_ends(&f->rt, exit_code_of_error(err.code), &err);
