@@ -161,15 +161,22 @@ static bool ask_ports(void *own, struct run_calls *calls)
     return true;
 }
 
+/* A list of one for each link that was asked about. */
+static bool enter_answers(const struct links_read *r, const struct slice *values, size_t n,
+                          struct cursor *c)
+{
+    size_t count;
+    return values && n == 1 && values_enter_list(values[0], c, &count) && count == r->n_out;
+}
+
 static void take_ports(void *own, const struct slice *values, size_t n)
 {
     struct links_read *r = own;
     struct cursor c;
     struct slice value;
-    size_t count;
-    if (!values || n != 1 || !values_enter_list(values[0], &c, &count) || count != r->n_out)
+    if (!enter_answers(r, values, n, &c))
         return;
-    for (size_t i = 0; i < count && cursor_raw(&c, &value); i++) {
+    for (size_t i = 0; i < r->n_out && cursor_raw(&c, &value); i++) {
         const struct slice list = values_of_pair(value, "ok");
         r->out[i]->in_bytes = values_find_integer(list, "recv_oct");
         r->out[i]->out_bytes = values_find_integer(list, "send_oct");
@@ -201,10 +208,9 @@ static void take_controllers(void *own, const struct slice *values, size_t n)
     struct links_read *r = own;
     struct cursor c;
     struct slice value;
-    size_t count;
-    if (!values || n != 1 || !values_enter_list(values[0], &c, &count) || count != r->n_out)
+    if (!enter_answers(r, values, n, &c))
         return;
-    for (size_t i = 0; i < count && cursor_raw(&c, &value); i++)
+    for (size_t i = 0; i < r->n_out && cursor_raw(&c, &value); i++)
         r->out[i]->queue_len = values_find_integer(value, "message_queue_len");
 }
 
