@@ -176,6 +176,22 @@ void build_map(struct builder *b, size_t pairs)
     check_ei(ei_x_encode_map_header(with_room(b), as_int(pairs)));
 }
 
+void build_known_int(struct builder *b, int64_t v)
+{
+    if (v >= 0)
+        build_int(b, v);
+    else
+        build_atom(b, "undefined");
+}
+
+void build_known_text(struct builder *b, struct slice text)
+{
+    if (text.len > 0)
+        build_binary(b, text.s, text.len);
+    else
+        build_atom(b, "undefined");
+}
+
 void build_raw(struct builder *b, const uint8_t *term, size_t len)
 {
     check_ei(ei_x_append_buf(with_room(b), (const char *)term, as_int(len)));

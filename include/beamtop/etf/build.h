@@ -36,6 +36,9 @@ void build_tuple(struct builder *b, size_t arity); /* then arity terms */
 void build_list(struct builder *b, size_t count);  /* then count terms, then build_nil */
 void build_nil(struct builder *b);
 void build_map(struct builder *b, size_t pairs); /* then key, value, … */
+/* What is not known is `undefined`: below 0, of no length. A text is a binary. */
+void build_known_int(struct builder *b, int64_t v);
+void build_known_text(struct builder *b, struct slice text);
 /* A whole term, without version byte. */
 void build_raw(struct builder *b, const uint8_t *term, size_t len);
 /* What another builder holds, without its version byte. */

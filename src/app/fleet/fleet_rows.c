@@ -13,22 +13,6 @@
 
 /* ---- parts of a row; what is unknown is `undefined` */
 
-static void build_text(struct builder *b, struct slice text)
-{
-    if (text.len > 0)
-        build_binary(b, text.s, text.len);
-    else
-        build_atom(b, "undefined");
-}
-
-static void build_number(struct builder *b, int64_t n)
-{
-    if (n >= 0)
-        build_int(b, n);
-    else
-        build_atom(b, "undefined");
-}
-
 /* Rounded; NaN is unknown. */
 static void build_real(struct builder *b, double n)
 {
@@ -93,17 +77,18 @@ static void build_queue(struct builder *b, const struct member *m)
 {
     uint64_t mono_ns;
     const struct proc_row *row = has_numbers(m) ? model_longest_queue(m->model, &mono_ns) : NULL;
-    build_number(b, row ? row->message_queue_len : -1);
-    build_text(b, row && row->message_queue_len > 0 ? queue_owner(row) : (struct slice){"", 0});
+    build_known_int(b, row ? row->message_queue_len : -1);
+    build_known_text(b,
+                     row && row->message_queue_len > 0 ? queue_owner(row) : (struct slice){"", 0});
 }
 
 static void build_counts(struct builder *b, const struct system_sample *s)
 {
-    build_number(b, s && s->uptime_ms >= 0 ? s->uptime_ms / 1000 : -1);
+    build_known_int(b, s && s->uptime_ms >= 0 ? s->uptime_ms / 1000 : -1);
     build_real(b, s ? s->memory_bytes[MEMORY_TOTAL] : (double)NAN);
     build_real(b, s ? s->use_normal * 1e6 : (double)NAN);
-    build_number(b, s ? s->run_queue : -1);
-    build_number(b, s ? s->processes : -1);
+    build_known_int(b, s ? s->run_queue : -1);
+    build_known_int(b, s ? s->processes : -1);
     build_real(b, s ? s->reductions_per_s : (double)NAN);
 }
 
@@ -130,18 +115,19 @@ static void build_row(struct builder *b, const struct member *m, struct slice mo
     const struct tick_cost *cost = has_numbers(m) ? model_cost(m->model) : NULL;
     const struct slice otp = otp_of(m);
     build_tuple(b, 20);
-    build_text(b, slice_of(m->name));
-    build_text(b, slice_of(state_word(m)));
-    build_text(b, host_of(m));
+    build_known_text(b, slice_of(m->name));
+    build_known_text(b, slice_of(state_word(m)));
+    build_known_text(b, host_of(m));
     build_int(b, !m->resolves);
     build_int(b, s && strcmp(state_word(m), "up") == 0);
-    build_text(b, otp);
-    build_text(b, slice_of(otp.len > 0 && most.len > 0 && !slice_equal(otp, most) ? "otp" : ""));
+    build_known_text(b, otp);
+    build_known_text(b,
+                     slice_of(otp.len > 0 && most.len > 0 && !slice_equal(otp, most) ? "otp" : ""));
     build_counts(b, s);
     build_queue(b, m);
     build_way(b, m);
     build_real(b, cost ? cost->share * 1e6 : (double)NAN);
-    build_text(b, why_of(m));
+    build_known_text(b, why_of(m));
 }
 
 /* ---- all of them */

@@ -71,8 +71,9 @@ static void read_node(struct mesh_node *node, struct member *m)
 
 void mesh_add(struct mesh *x, const struct mesh_made *row)
 {
-    x->is_cut = x->is_cut || x->n_rows >= (row->level < MESH_INFO ? 2 * KEPT : KEPT);
-    if (x->n_rows >= (row->level < MESH_INFO ? 2 * KEPT : KEPT))
+    const size_t most = row->level < MESH_INFO ? 2 * KEPT : KEPT;
+    x->is_cut = x->is_cut || x->n_rows >= most;
+    if (x->n_rows >= most)
         return;
     x->rows = alloc_grow(x->rows, x->n_rows, sizeof *x->rows);
     x->rows[x->n_rows++] = *row;
@@ -353,22 +354,6 @@ static const char *const kinds[] = {
 static const char *const levels[] = {
     [MESH_FIX] = "fix", [MESH_CHECK] = "check", [MESH_INFO] = "info", [MESH_FINE] = ""};
 
-static void build_text(struct builder *b, struct slice text)
-{
-    if (text.len > 0)
-        build_binary(b, text.s, text.len);
-    else
-        build_atom(b, "undefined");
-}
-
-static void build_count(struct builder *b, const struct links_row *l, int64_t n)
-{
-    if (l && n >= 0)
-        build_int(b, n);
-    else
-        build_atom(b, "undefined");
-}
-
 static int64_t rate_of(double per_s)
 {
     return isfinite(per_s) && per_s >= 0 && per_s < 9e15 ? (int64_t)llround(per_s) : -1;
@@ -398,20 +383,19 @@ static void build_id(struct builder *b, const struct mesh_made *row)
 static void build_row(struct builder *b, const struct mesh_made *row)
 {
     const struct links_row *ab = row->of_peer, *ba = row->of_node;
-    const double in = ba ? ba->out_per_s : NAN;
     build_tuple(b, 12);
     build_id(b, row);
-    build_text(b, row->node);
-    build_text(b, row->peer);
-    build_text(b, slice_of(levels[row->level]));
-    build_text(b, slice_of(kinds[row->kind]));
-    build_text(b, word_of(row->kind, ab));
-    build_text(b, word_of(row->kind, ba));
-    build_count(b, ab, ab ? ab->queue_bytes : -1);
-    build_count(b, ba, ba ? ba->queue_bytes : -1);
-    build_count(b, ab, ab ? rate_of(ab->out_per_s) : -1);
-    build_count(b, ba, rate_of(in));
-    build_text(b, row->note);
+    build_known_text(b, row->node);
+    build_known_text(b, row->peer);
+    build_known_text(b, slice_of(levels[row->level]));
+    build_known_text(b, slice_of(kinds[row->kind]));
+    build_known_text(b, word_of(row->kind, ab));
+    build_known_text(b, word_of(row->kind, ba));
+    build_known_int(b, ab ? ab->queue_bytes : -1);
+    build_known_int(b, ba ? ba->queue_bytes : -1);
+    build_known_int(b, ab ? rate_of(ab->out_per_s) : -1);
+    build_known_int(b, ba ? rate_of(ba->out_per_s) : -1);
+    build_known_text(b, row->note);
 }
 
 static int order_rows(const void *a, const void *b)

@@ -405,7 +405,7 @@ static void build_resident(struct builder *b, const struct allocators_read *a)
     build_tuple(b, ARRAY_LEN(counters));
     for (size_t i = 0; i < ARRAY_LEN(counters); i++) {
         const int64_t bytes = files_find_kib(text, counters[i]);
-        values_build_number(b, bytes);
+        build_known_int(b, bytes);
     }
 }
 

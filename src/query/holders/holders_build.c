@@ -162,7 +162,7 @@ static void build_largest(struct builder *b, const struct holders_table *t, cons
                           const char *node)
 {
     const struct slice name = h ? text_term(t, h->text[OF_NAME]) : (struct slice){0};
-    values_build_number(b, h ? held_bytes(h) : -1);
+    build_known_int(b, h ? held_bytes(h) : -1);
     values_build_pid(b, node, h != NULL, h ? &h->pid : NULL);
     values_build_known(b, name.len > 0 || !h ? name : text_term(t, h->text[OF_LABEL]));
 }
@@ -178,7 +178,7 @@ static void build_sum(struct builder *b, const struct holders_table *t, const ui
     scan_age_build(b, sum->now[HOLDS_MEMORY], sum->age_ms);
     for (size_t i = HOLDS_MEMORY + 1; i < HOLDER_NUMBERS; i++)
         build_int(b, sum->now[i]);
-    values_build_number(b, isnan(sum->per_s) ? -1 : (int64_t)fmin(sum->per_s, (double)VALUES_MOST));
+    build_known_int(b, isnan(sum->per_s) ? -1 : (int64_t)fmin(sum->per_s, (double)VALUES_MOST));
     build_int(b, sum->processes_growth);
     for (size_t i = 0; i < HOLDER_GROWTHS; i++)
         build_int(b, sum->growth[i]);

@@ -8,7 +8,7 @@
 static void build_count(struct builder *b, const char *key, int64_t n)
 {
     build_atom(b, key);
-    values_build_number(b, n);
+    build_known_int(b, n);
 }
 
 #define NAMED_PAIRS 3

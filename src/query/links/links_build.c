@@ -43,25 +43,25 @@ static void build_self(struct builder *b, const struct links_read *r)
     for (size_t i = 0; i < 7; i++)
         values_build_words(b, NULL);
     build_bool(b, false);
-    values_build_number(b, tick_of(r));
-    values_build_text(b, overlap_of(r));
-    values_build_number(b, count_of(r->facts[LINKS_BUSY_LIMIT]));
-    values_build_number(b, count_of(r->facts[LINKS_GLOBAL]));
-    values_build_number(b, count_of(r->facts[LINKS_GROUPS]));
+    build_known_int(b, tick_of(r));
+    build_known_text(b, overlap_of(r));
+    build_known_int(b, count_of(r->facts[LINKS_BUSY_LIMIT]));
+    build_known_int(b, count_of(r->facts[LINKS_GLOBAL]));
+    build_known_int(b, count_of(r->facts[LINKS_GROUPS]));
 }
 
 static void build_link(struct builder *b, const struct link *l)
 {
     build_tuple(b, COLUMNS);
-    values_build_text(b, l->name);
+    build_known_text(b, l->name);
     values_build_words(b, !l->is_connected ? "known" : l->is_hidden ? "hidden" : "visible");
-    values_build_text(b, l->is_connected ? l->state : slice_of("not connected"));
-    values_build_text(b, l->protocol);
-    values_build_text(b, l->address);
-    values_build_number(b, l->in_bytes);
-    values_build_number(b, l->out_bytes);
-    values_build_number(b, l->queue_bytes);
-    values_build_number(b, l->queue_len);
+    build_known_text(b, l->is_connected ? l->state : slice_of("not connected"));
+    build_known_text(b, l->protocol);
+    build_known_text(b, l->address);
+    build_known_int(b, l->in_bytes);
+    build_known_int(b, l->out_bytes);
+    build_known_int(b, l->queue_bytes);
+    build_known_int(b, l->queue_len);
     build_bool(b, l->queue_bytes >= BUSY_BYTES);
     for (size_t i = 0; i < 5; i++)
         values_build_words(b, NULL);

@@ -175,14 +175,6 @@ void values_build_known(struct builder *b, struct slice term)
         build_atom(b, "undefined");
 }
 
-void values_build_text(struct builder *b, struct slice text)
-{
-    if (text.len > 0)
-        build_binary(b, text.s, text.len);
-    else
-        build_atom(b, "undefined");
-}
-
 void values_build_words(struct builder *b, const char *text)
 {
     if (text)
@@ -198,14 +190,6 @@ void values_build_printed(struct builder *b, struct slice term, const struct pri
     print_term(&text, (const uint8_t *)term.s, term.len, limits);
     build_binary(b, text.data, text.len);
     buf_clear(&text);
-}
-
-void values_build_number(struct builder *b, int64_t n)
-{
-    if (n >= 0)
-        build_int(b, n);
-    else
-        build_atom(b, "undefined");
 }
 
 void values_build_pid(struct builder *b, const char *node, bool known, const struct etf_pid *pid)

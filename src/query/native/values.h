@@ -48,8 +48,6 @@ bool values_is_jit(struct slice version);
 
 void values_build(struct builder *b, struct slice term);
 void values_build_known(struct builder *b, struct slice term); /* len 0: `undefined` */
-void values_build_number(struct builder *b, int64_t n);        /* below 0: `undefined` */
-void values_build_text(struct builder *b, struct slice text);  /* len 0: `undefined` */
 void values_build_words(struct builder *b, const char *text);  /* NULL: `undefined` */
 /* The term as Erlang writes it, a text. */
 void values_build_printed(struct builder *b, struct slice term, const struct print_limits *limits);

@@ -85,11 +85,11 @@ static bool is_left(const char *state)
 
 static void build_numbers(struct builder *b, const struct port *p)
 {
-    values_build_number(b, p->numbers.received_bytes);
-    values_build_number(b, p->numbers.sent_bytes);
-    values_build_number(b, p->numbers.received_packets);
-    values_build_number(b, p->numbers.sent_packets);
-    values_build_number(b, p->numbers.queue_bytes);
+    build_known_int(b, p->numbers.received_bytes);
+    build_known_int(b, p->numbers.sent_bytes);
+    build_known_int(b, p->numbers.received_packets);
+    build_known_int(b, p->numbers.sent_packets);
+    build_known_int(b, p->numbers.queue_bytes);
 }
 
 static void build_row(struct builder *b, const struct ports_read *r, const struct port *p,
@@ -115,11 +115,11 @@ static void build_row(struct builder *b, const struct ports_read *r, const struc
     build_int(b, is_left(state));
     build_bool(b, p->is_busy);
     build_numbers(b, p);
-    values_build_number(b, p->writers);
+    build_known_int(b, p->writers);
     values_build_pid(b, r->node, p->has_sender, &p->sender);
     who_build_shown(b, find_entry(who, p->has_sender, &p->sender));
-    values_build_number(b, p->idle_ms < 0 ? -1 : p->idle_ms * 1000);
-    values_build_number(b, p->os_pid);
+    build_known_int(b, p->idle_ms < 0 ? -1 : p->idle_ms * 1000);
+    build_known_int(b, p->os_pid);
 }
 
 /* ---- the rest, by owner, kind and state */
@@ -173,7 +173,7 @@ static void build_rest(struct builder *b, const struct ports_read *r, struct por
     build_int(b, is_left(state) ? (int64_t)n : 0);
     build_bool(b, false);
     build_unknown(b, 4);
-    values_build_number(b, queue_bytes);
+    build_known_int(b, queue_bytes);
     build_unknown(b, 5);
 }
 

@@ -198,8 +198,8 @@ static void build_old_row(struct builder *b, const struct old_code_read *r, size
     values_build_pid(b, r->node.name, is_one, pid);
     who_build_shown(b, is_one ? who->find(who->arg, pid) : NULL);
     build_int(b, is_one ? 1 : r->n_old);
-    values_build_number(b, is_one || !r->has_old ? -1 : r->seek.read);
-    values_build_number(b, is_one || !r->has_old ? -1 : r->seek.processes);
+    build_known_int(b, is_one || !r->has_old ? -1 : r->seek.read);
+    build_known_int(b, is_one || !r->has_old ? -1 : r->seek.processes);
 }
 
 static void build_old_code(struct builder *b, void *read, int64_t mono_ns,

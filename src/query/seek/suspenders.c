@@ -191,9 +191,9 @@ static void build_found(struct builder *b, const struct suspenders_read *r, size
     values_build_pid(b, r->node.name, true, &r->pid);
     values_build_pid(b, r->node.name, is_found, by);
     who_build_shown(b, is_found ? who->find(who->arg, by) : NULL);
-    values_build_number(b, is_found ? r->found[i].times : -1);
+    build_known_int(b, is_found ? r->found[i].times : -1);
     build_int(b, r->seek.read);
-    values_build_number(b, r->seek.processes);
+    build_known_int(b, r->seek.processes);
 }
 
 /* Of a suspended process one row for each that holds it, or one that says how many were read. */

@@ -39,9 +39,9 @@ static void build_bytes(struct builder *b, const struct tables_read *t, const st
         build_tuple(b, 3);
         build_atom(b, "older");
     }
-    values_build_number(b, sum->words < 0 ? -1 : sum->words * t->word_bytes);
+    build_known_int(b, sum->words < 0 ? -1 : sum->words * t->word_bytes);
     if (is_older)
-        values_build_number(b, sum->is_least ? -1 : (int64_t)(t->now_ms - sum->oldest_ms));
+        build_known_int(b, sum->is_least ? -1 : (int64_t)(t->now_ms - sum->oldest_ms));
 }
 
 /* "#Ref<0.1.2.3>", or a name as Erlang writes it. */
@@ -95,7 +95,7 @@ static void build_owner(struct builder *b, const struct tables_read *t,
 static void build_sizes(struct builder *b, const struct tables_read *t, const struct sum *sum)
 {
     build_int(b, sum->tables);
-    values_build_number(b, sum->objects);
+    build_known_int(b, sum->objects);
     build_bytes(b, t, sum);
 }
 
@@ -118,19 +118,19 @@ static void build_one(struct builder *b, const struct tables_read *t, const stru
     values_build_known(b, table->name);
     build_owner(b, t, table, who);
     build_sizes(b, t, &sum);
-    values_build_text(b, table->type);
-    values_build_text(b, table->protection);
-    values_build_text(b, table->write);
+    build_known_text(b, table->type);
+    build_known_text(b, table->protection);
+    build_known_text(b, table->write);
     build_known(b, table->detail_ms > 0, table->read_concurrency);
     build_known(b, table->is_base_known, table->is_spread);
     build_known(b, table->detail_ms > 0, table->compressed);
     build_known(b, table->detail_ms > 0, table->fixed);
-    values_build_number(b, table->key_position);
+    build_known_int(b, table->key_position);
     values_build_pid(b, t->node.name, table->has_heir, &table->heir);
     build_tid(b, t, table);
-    values_build_text(b, has_copies ? table->copies : (struct slice){0});
-    values_build_number(b, has_copies ? table->copy_nodes : -1);
-    values_build_number(b, has_copies ? table->active_nodes : -1);
+    build_known_text(b, has_copies ? table->copies : (struct slice){0});
+    build_known_int(b, has_copies ? table->copy_nodes : -1);
+    build_known_int(b, has_copies ? table->active_nodes : -1);
 }
 
 static void build_rest(struct builder *b, const struct tables_read *t, const struct ets_table *of,
@@ -156,7 +156,7 @@ static void build_file(struct builder *b, const struct tables_read *t,
     build_owner(b, t, &of, who);
     for (size_t i = 0; i < 3; i++)
         build_atom(b, "undefined");
-    values_build_text(b, slice_of(file->type));
+    build_known_text(b, slice_of(file->type));
     for (size_t i = 0; i < 12; i++)
         build_atom(b, "undefined");
 }

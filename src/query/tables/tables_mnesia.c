@@ -142,10 +142,10 @@ static void build_nodes(struct builder *b, const struct mnesia_read *r)
         if (is_among(schema[i], connected, n_connected))
             put_node(&cut, schema[i]);
     }
-    values_build_number(b, n_running);
-    values_build_number(b, n_schema);
-    values_build_text(b, (struct slice){(const char *)down.data, down.len});
-    values_build_text(b, (struct slice){(const char *)cut.data, cut.len});
+    build_known_int(b, n_running);
+    build_known_int(b, n_schema);
+    build_known_text(b, (struct slice){(const char *)down.data, down.len});
+    build_known_text(b, (struct slice){(const char *)cut.data, cut.len});
     buf_clear(&down);
     buf_clear(&cut);
 }
@@ -167,7 +167,7 @@ static void build_count(struct builder *b, struct slice value)
     int64_t n = -1;
     if (value.len == 0 || !values_read_integer(value, &n) || n > VALUES_MOST)
         n = -1;
-    values_build_number(b, n);
+    build_known_int(b, n);
 }
 
 static void build_mnesia_row(struct builder *b, const struct mnesia_read *r)
@@ -178,7 +178,7 @@ static void build_mnesia_row(struct builder *b, const struct mnesia_read *r)
                        who_atom_of(r->fact[STATUS]).len > 0 ? r->fact[STATUS] : (struct slice){0});
     build_nodes(b, r);
     for (size_t i = 0; i < SIZES; i++)
-        values_build_number(b, r->size[i]);
+        build_known_int(b, r->size[i]);
     for (size_t i = COMMITS; i <= LOG_LEFT; i++)
         build_count(b, r->fact[i]);
 }

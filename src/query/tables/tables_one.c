@@ -256,7 +256,7 @@ static void build_nodes(struct builder *b, const struct slice *lists, size_t n)
     buf_init(&text, 0);
     for (size_t i = 0; i < n; i++)
         put_nodes(&text, lists[i]);
-    values_build_text(b, (struct slice){(const char *)text.data, text.len});
+    build_known_text(b, (struct slice){(const char *)text.data, text.len});
     buf_clear(&text);
 }
 
@@ -304,22 +304,22 @@ static void build_one_table(struct builder *b, const struct table_read *t,
     build_printed(b, t->item[TYPE]);
     build_printed(b, t->item[PROTECTION]);
     build_people(b, t, who);
-    values_build_number(b, is_known ? t->words * t->word_bytes : -1);
-    values_build_number(b, t->objects);
+    build_known_int(b, is_known ? t->words * t->word_bytes : -1);
+    build_known_int(b, t->objects);
     build_printed(b, t->item[WRITE]);
     build_flag(b, t, READ);
     build_flag(b, t, SPREAD);
     build_flag(b, t, COMPRESSED);
-    values_build_number(b, t->exists ? values_count(t->item[KEY_POSITION]) : -1);
+    build_known_int(b, t->exists ? values_count(t->item[KEY_POSITION]) : -1);
     build_flag(b, t, FIXED);
-    values_build_number(b, t->fixed_ns < 0 ? -1 : t->fixed_ns / 1000000);
-    values_build_number(b, t->fixers);
+    build_known_int(b, t->fixed_ns < 0 ? -1 : t->fixed_ns / 1000000);
+    build_known_int(b, t->fixers);
     build_person(b, t, t->has_fixer, &t->fixer, who);
     build_printed(b, t->copy[STORAGE]);
     build_nodes(b, &t->copy[RAM], 3);
     build_nodes(b, &t->copy[ACTIVE], 1);
     build_printed(b, t->copy[INDEXES]);
-    values_build_number(b, is_known && t->objects > 0 ? t->words / t->objects : -1);
+    build_known_int(b, is_known && t->objects > 0 ? t->words / t->objects : -1);
 }
 
 static void build_table(struct builder *b, void *read, int64_t mono_ns,

@@ -35,17 +35,17 @@ static void build_term_row(struct builder *b, const struct row *row)
     build_tuple(b, TERMS_COLUMNS);
     build_term_id(b, row);
     build_binary(b, row->kind, strlen(row->kind));
-    values_build_text(b, row->name);
-    values_build_text(b, row->application);
-    values_build_number(b, row->count);
-    values_build_number(b, row->limit);
-    values_build_number(b, row->bytes);
-    values_build_number(b, row->unshared);
+    build_known_text(b, row->name);
+    build_known_text(b, row->application);
+    build_known_int(b, row->count);
+    build_known_int(b, row->limit);
+    build_known_int(b, row->bytes);
+    build_known_int(b, row->unshared);
     if (row->unshared >= 0)
         build_bool(b, row->is_external);
     else
         build_atom(b, "undefined");
-    values_build_number(b, row->old_bytes);
+    build_known_int(b, row->old_bytes);
 }
 
 static struct row row_of(const char *kind, struct slice name, int64_t count)

@@ -116,8 +116,8 @@ void vm_rows_add(struct vm_rows *rows, const struct vm_line *row)
     values_build_words(b, row->value ? row->value
                                      : number_text(row, row->number, value, sizeof value));
     values_build_words(b, number_text(row, row->limit, limit, sizeof limit));
-    values_build_number(b, row->number);
-    values_build_number(b, row->limit);
+    build_known_int(b, row->number);
+    build_known_int(b, row->limit);
     values_build_words(b, row->unit);
     values_build_words(b, row->note);
     buf_clear(&id);
