@@ -87,11 +87,12 @@ queue_test({Node, _}, K) ->
         fill(Node, Pid, 1000),
         {ok, _, {ask, _, {Known, _, _}}} = ask(K, collect, {Pid, 1000, false}, ?LONG_MS)
     end),
-    %% Below the limit they are read each time.
+    %% Below the limit they are read each time; a look that took long may be taken for many links, until
+    %% the next one.
     ended(Node, Pid),
     Short = sleeper(Node, []),
     fill(Node, Short, 40000),
-    [] = [V || {older, _, _} = V <- lists:droplast(values(K, Short))],
+    one_of(100, fun() -> [] = [V || {older, _, _} = V <- lists:droplast(values(K, Short))] end),
     ended(Node, Short).
 
 %% The first walk is at once; the next thing that the node says itself is the same.
