@@ -4,8 +4,10 @@
 %%   rounds   a process goes 20 times to the node that the file `peer` names: ping(N) here, pong(N) there,
 %%            back(N) here, 20 ms between them
 %%   work     a process calls work(N) for N = 1, 2 … as fast as it may
-%%   crash    the same, and one of the next calls raises an error, which is caught
+%%   crash    the same, and every 1,000th call raises an error, which is caught
+%%   rarely   the same, every 10,000th
 %%   rest     these end
+%%   clock    `seconds` is written, what the system's clock says there
 %%   audit    `left` is written, by audit.erl
 -module(fleet_load).
 -export([start/2, watch/2, echo/0, rounds/2, working/2, ping/1, pong/1, back/1, work/1]).
@@ -28,10 +30,15 @@ asked("rounds", Dir, State) ->
     begun("rounds", Dir, State, spawn(?MODULE, rounds, [list_to_atom(string:trim(binary_to_list(Peer))), 1]));
 asked("work", Dir, State) -> begun("work", Dir, State, spawn(?MODULE, working, [1, never]));
 asked("crash", Dir, State) -> begun("crash", Dir, State, spawn(?MODULE, working, [1, 1000]));
+asked("rarely", Dir, State) -> begun("rarely", Dir, State, spawn(?MODULE, working, [1, 10000]));
 asked("rest", Dir, {Baseline, Pids}) ->
     [exit(Pid, kill) || Pid <- Pids],
     ok = file:delete(filename:join(Dir, "rest")),
     {Baseline, []};
+asked("clock", Dir, State) ->
+    ok = file:write_file(filename:join(Dir, "seconds"), integer_to_list(os:system_time(second))),
+    ok = file:delete(filename:join(Dir, "clock")),
+    State;
 asked("audit", Dir, {Baseline, Pids} = State) ->
     audit:write(Dir, Pids ++ Baseline),
     ok = file:delete(filename:join(Dir, "audit")),

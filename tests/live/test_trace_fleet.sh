@@ -82,13 +82,16 @@ events_are_divided() {
         all_clean
 }
 
+# One in 10,000 calls takes minutes on a busy machine.
 the_first_ends_all() {
-    all_order work && dir=$last_dir && order crash &&
+    crash=crash
+    [ "${BEAMTOP_CHECK-}" != all ] || crash=rarely
+    all_order work && dir=$last_dir && order "$crash" &&
         trace "$names" 'fleet_load:work/1 -> raises;stack' --first 1 --rate 5000 --force --time 10m
     rc=$?
     all_order rest
     [ "$rc" = 0 ] && holds '[.[] | select(.kind == "call")] | length == 1 and (.[0].stack | length) > 0
-        and (.[0].args[0] | test("000,1000"))' &&
+        and (.[0].args[0] | test("000,10+\\}?$"))' &&
         holds "[.[] | select(.kind == \"exception\")] | length == 1 and .[0].node == \"$last\"
             and (.[0].result | test(\"rare\"))" && all_clean
 }
