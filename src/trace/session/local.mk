@@ -7,4 +7,4 @@ src_libtrace_a_SOURCES += \
 	src/trace/session/session_base.h src/trace/session/trace.c src/trace/session/trace_act.c \
 	src/trace/session/trace_arm.c src/trace/session/trace_internal.h \
 	src/trace/session/trace_own.c src/trace/session/trace_prepare.c \
-	src/trace/session/trace_take.c
+	src/trace/session/trace_counts.c src/trace/session/trace_take.c

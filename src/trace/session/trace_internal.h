@@ -103,6 +103,12 @@ void trace_take(void *t, const uint8_t *term, size_t len); /* what the node push
 void trace_ask_names(struct trace_session *t);
 void trace_grant(struct trace_session *t);
 void trace_rates(struct trace_session *t, uint64_t now);
+
+/* ---- trace_counts.c */
+
+void trace_take_status(struct trace_session *t, const struct trace_status *s);
+void trace_take_counts(struct trace_session *t, struct push *p);
+void trace_last_counts(struct trace_session *t); /* no more will come */
 /* Counts that come each second lag behind the events: an end has at least the calls seen. */
 void trace_lift_calls(struct trace_session *t);
 
