@@ -133,6 +133,10 @@ static const struct scene scenes[] = {
      .steps = {{ACTION_BY, "kind"}, {STEP_TICK, ""}, {ACTION_ENTER, ""}}},
     {.name = "terms-modules", .view = "terms", .rows = 24, .columns = 120,
      .steps = {{ACTION_BY, "modules"}}},
+    ALL_SIZES("fleet", .world = WORLD_NODES, .view = "fleet"),
+    {.name = "fleet-by-otp", .world = WORLD_NODES, .view = "fleet", .rows = 24, .columns = 120,
+     .steps = {{ACTION_BY, "otp"}}},
+    {.name = "fleet-of-one", .view = "fleet", .rows = 24, .columns = 80},
     ALL_SIZES("tree", .view = "tree", .steps = {{ACTION_DOWN, ""}}),
     ALL_SIZES("armed", .view = "armed"),
     ALL_SIZES("log", .view = "log"),
@@ -561,7 +565,7 @@ static void take_tick(struct screen *s, struct model *m, enum world world, int t
     struct want want;
     want = (struct want){0};
     screen_want(s, &want);
-    if (world != WORLD_NOTHING && world != WORLD_SWEEPING)
+    if (world != WORLD_NOTHING && world != WORLD_NODES && world != WORLD_SWEEPING)
         world_answer(m, world, &want, tick);
     screen_update(s);
 }

@@ -14,6 +14,7 @@ enum world {
     WORLD_LOST,     /* busy, then the connection was lost */
     WORLD_NOTHING,  /* not connected yet */
     WORLD_SWEEPING, /* busy, its first scan under way */
+    WORLD_NODES,    /* several nodes, none of them open */
 };
 
 struct model *world_new(enum world world);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The lines above every view: who is watched, whether that is live, what it costs, and the node's
- * vital numbers. Fewer lines on low terminals, fewer cells on narrow ones. What is not live is
- * drawn stale. */
+ * vital numbers, or those of several nodes. Fewer lines on low terminals, fewer cells on narrow
+ * ones. What is not live is drawn stale. */
 #ifndef BEAMTOP_UI_HEADER_H
 #define BEAMTOP_UI_HEADER_H
 
@@ -27,6 +27,7 @@ struct header_state {
     bool paused;
     double frozen_s; /* since the last answer; 0: not frozen; NaN: nothing is asked */
     const struct header_recording *recording; /* NULL: none */
+    bool several; /* sums of the nodes in the rows, where there are some, instead of one node */
 };
 
 int header_rows(int screen_rows); /* how many lines a screen of that height spends on it */

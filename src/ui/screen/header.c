@@ -10,6 +10,7 @@
 #include "ui/canvas/graph.h"
 #include "ui/widgets/page.h"
 #include "header_first.h"
+#include "header_nodes.h"
 
 #define CELLS 9        /* of one line, a wide one is two */
 #define SPARK_LEAST 12 /* the span too */
@@ -343,8 +344,11 @@ void header_draw(const struct model *m, const struct header_state *state, struct
                  struct rect r)
 {
     const struct system_sample *s = model_system(m);
+    const struct table_detail *nodes = header_nodes(m, state);
     header_draw_first(m, state, c, r);
-    if (!s || r.rows < 2)
+    if (nodes)
+        header_draw_nodes(nodes, c, r);
+    if (nodes || !s || r.rows < 2)
         return;
     struct line lines[4];
     int n = 0;

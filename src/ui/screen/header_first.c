@@ -8,6 +8,7 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
+#include "header_nodes.h"
 
 #define ITEMS 24 /* more than there are */
 struct item {
@@ -221,6 +222,37 @@ static void add_cost(struct items *l, const struct model *m)
     add_item(l, 4, true, STYLE_VALUE, "%s", text);
 }
 
+static void add_one(struct items *l, const struct model *m, const struct header_state *state)
+{
+    add_node_item(l, m);
+    if (model_recorded(m))
+        add_place(l, model_recorded(m), state->paused);
+    else
+        add_link(l, m, state);
+    add_recording(l, state->recording);
+    if (header_is_live(m))
+        add_cost(l, m);
+}
+
+static void add_nodes(struct items *l, const struct table_detail *nodes, bool paused)
+{
+    struct nodes_counts n;
+    char text[48];
+    header_count_nodes(&n, nodes);
+    const long long all = n.answer + n.connecting + n.silent;
+    add_item(l, 0, false, STYLE_TITLE, "%lld node%s", all, all == 1 ? "" : "s");
+    add_item(l, 1, false, STYLE_VALUE, "%lld answering", (long long)n.answer);
+    if (n.silent > 0)
+        add_item(l, 0, false, STYLE_ERROR, "%lld not answering", (long long)n.silent);
+    if (n.connecting > 0)
+        add_item(l, 2, false, STYLE_WARN, "%lld connecting", (long long)n.connecting);
+    if (paused)
+        add_item(l, 0, true, STYLE_WARN, "‖ paused");
+    if (!isnan(n.cost_share))
+        add_item(l, 3, true, STYLE_VALUE, "highest cost %s",
+                 text_percent(text, sizeof text, n.cost_share));
+}
+
 static int items_columns(const struct items *l)
 {
     int columns = 1;
@@ -234,14 +266,11 @@ void header_draw_first(const struct model *m, const struct header_state *state, 
 {
     struct items l = {0};
     bool live = header_is_live(m);
-    add_node_item(&l, m);
-    if (model_recorded(m))
-        add_place(&l, model_recorded(m), state->paused);
+    const struct table_detail *nodes = header_nodes(m, state);
+    if (nodes)
+        add_nodes(&l, nodes, state->paused);
     else
-        add_link(&l, m, state);
-    add_recording(&l, state->recording);
-    if (live)
-        add_cost(&l, m);
+        add_one(&l, m, state);
     if (state->clock && *state->clock)
         add_item(&l, 7, true, STYLE_DIM, "%s", state->clock);
     while (l.n > 2 && items_columns(&l) > r.columns)
@@ -253,7 +282,7 @@ void header_draw_first(const struct model *m, const struct header_state *state, 
     right += HEADER_GAP;
     for (int i = 0; i < l.n; i++) {
         int *place = l.all[i].right ? &right : &at;
-        bool stale = !live && !l.all[i].right && i > 0;
+        bool stale = !live && !nodes && !l.all[i].right && i > 0;
         canvas_puts(c, r, 0, *place, stale ? STYLE_STALE : l.all[i].style, l.all[i].text);
         *place += text_columns(l.all[i].text) + HEADER_GAP;
     }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Several nodes, a row each. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "beamtop/base/attr.h"
-#include "beamtop/base/text.h"
 #include "beamtop/model/fields.h"
 #include "ui/widgets/rows.h"
 #include "views.h"
@@ -46,33 +44,6 @@ static void about_node(const struct rows *rows, struct view_page *page, struct v
     mark_state(rows, page, row, f);
 }
 
-struct fleet_sums {
-    int64_t nodes, up;
-    double run_queue, memory, least, most; /* of those that answer; NaN: none does */
-};
-
-static double add_known(double sum, double more)
-{
-    return isnan(sum) || isnan(more) ? fmax(sum, more) : sum + more;
-}
-
-static struct fleet_sums add_nodes(const struct table_detail *table)
-{
-    const struct fleet_row *rows = table->rows;
-    struct fleet_sums sums = {.run_queue = NAN, .memory = NAN, .least = NAN, .most = NAN};
-    for (size_t i = 0; i < table->n_rows; i++) {
-        const double memory = rows[i].memory_bytes < 0 ? NAN : (double)rows[i].memory_bytes;
-        sums.nodes += rows[i].nodes;
-        sums.up += rows[i].up > 0;
-        sums.run_queue =
-            add_known(sums.run_queue, rows[i].run_queue < 0 ? NAN : (double)rows[i].run_queue);
-        sums.memory = add_known(sums.memory, memory);
-        sums.least = fmin(sums.least, memory);
-        sums.most = fmax(sums.most, memory);
-    }
-    return sums;
-}
-
 /* What is odd among them the view of their links says. */
 static size_t count_findings(const struct model *m)
 {
@@ -87,23 +58,18 @@ static size_t count_findings(const struct model *m)
 static void fleet_page(void *state, const struct model *m, struct view_page *page)
 {
     const struct table_detail *table = rows_of_table(state, page, m, QUESTION_FLEET, about_node);
-    char all[32], least[32], most[32], queues[32];
     if (!table) {
         snprintf(page->empty, sizeof page->empty,
                  "This is the screen of one node. Of several: beamtop NODE,NODE, beamtop --cluster "
                  "NODE, or beamtop @FILE, a file with a name on each line.");
         return;
     }
-    const struct fleet_sums sums = add_nodes(table);
     const size_t findings = count_findings(m);
     char odd[48] = "";
     if (findings > 0)
-        snprintf(odd, sizeof odd, "%zu finding%s (:mesh), ", findings, findings > 1 ? "s" : "");
-    snprintf(page->summary, sizeof page->summary,
-             "%s%lld nodes, %lld up, memory %s (%s to %s), run queues %s", odd,
-             (long long)sums.nodes, (long long)sums.up, text_bytes(all, sizeof all, sums.memory),
-             text_bytes(least, sizeof least, sums.least), text_bytes(most, sizeof most, sums.most),
-             text_count(queues, sizeof queues, sums.run_queue));
+        snprintf(odd, sizeof odd, ", %zu finding%s (:mesh)", findings, findings > 1 ? "s" : "");
+    snprintf(page->summary, sizeof page->summary, "%zu node%s%s", table->n_rows,
+             table->n_rows == 1 ? "" : "s", odd);
 }
 
 static const struct view_act fleet_acts[] = {
