@@ -2,16 +2,32 @@
 #include "fleet_sessions.h"
 
 #include <errno.h>
-#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "app/cli/tell.h"
 #include "app/source/live.h"
-#include "app/source/nodes.h"
 #include "beamtop/base/alloc.h"
 
-#define TURN_MS 100u
 #define CONNECT_MS 15000u
+
+/* ---- its host */
+
+static void end_for_host(struct fleet_sessions *s, int code, const struct error *err)
+{
+    s->phase = FLEET_ENDED;
+    s->host->end(s, code, err);
+}
+
+void fleet_sessions_say(struct fleet_sessions *s, const char *fmt, ...)
+{
+    char line[1000];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    s->host->say(s, line);
+}
 
 enum session_phase fleet_part_phase(const struct fleet_part *p)
 {
@@ -28,8 +44,8 @@ void fleet_sessions_stop(struct fleet_sessions *s)
 void fleet_sessions_output_failed(struct fleet_sessions *s, int write_errno,
                                   const struct error *err)
 {
-    if (write_errno != EPIPE && s->rt.err.code == ERR_NONE)
-        s->rt.err = *err;
+    if (write_errno != EPIPE && s->rt->err.code == ERR_NONE)
+        s->rt->err = *err;
     fleet_sessions_stop(s);
 }
 
@@ -40,7 +56,7 @@ static bool is_ready(const struct fleet_sessions *s, size_t node)
 {
     struct session_port port;
     struct error ignored = {0};
-    return fleet_live(s->fleet, node) &&
+    return !s->parts[node].left_out && fleet_live(s->fleet, node) &&
            live_port(fleet_live(s->fleet, node), &port, &ignored) == 0;
 }
 
@@ -50,12 +66,24 @@ static void refuse_all(struct fleet_sessions *s, size_t node, const struct error
     struct error err = *why;
     error_context(&err, "%s", fleet_name(s->fleet, node));
     fleet_sessions_stop(s);
-    runtime_end(&s->rt, exit_code_of_error(err.code), &err);
+    end_for_host(s, exit_code_of_error(err.code), &err);
 }
 
-static void tell_left_out(const struct fleet_sessions *s, size_t node, const struct error *why)
+static void leave_out(struct fleet_sessions *s, size_t node, const struct error *why)
 {
-    tell_line("%s is left out: %s", fleet_name(s->fleet, node), why->text);
+    s->parts[node].left_out = true;
+    fleet_sessions_say(s, "%s is left out: %s", fleet_name(s->fleet, node), why->text);
+}
+
+/* Asks whether to go on with the others. False: that is not to be asked, or nobody is left. */
+static bool ask_for_rest(struct fleet_sessions *s, size_t ready, size_t node,
+                         const struct error *why)
+{
+    if (ready == 0 || !s->host->ask)
+        return false;
+    s->phase = FLEET_ASKS;
+    s->host->ask(s, ready, node, why);
+    return true;
 }
 
 /* By two names: each event would come twice, or one session refuse the other. */
@@ -63,11 +91,11 @@ static void refuse_twins(struct fleet_sessions *s)
 {
     struct error err = {0};
     for (size_t i = 0; i < s->n; i++)
-        for (size_t k = 0; k < i && !s->rt.ended; k++)
-            if (fleet_are_one(s->fleet, i, k)) {
+        for (size_t k = 0; k < i && s->phase != FLEET_ENDED; k++)
+            if (is_ready(s, i) && is_ready(s, k) && fleet_are_one(s->fleet, i, k)) {
                 (void)error_set(&err, ERR_USAGE, "%s and %s are the same node",
                                 fleet_name(s->fleet, k), fleet_name(s->fleet, i));
-                runtime_end(&s->rt, EXIT_USAGE, &err);
+                end_for_host(s, EXIT_USAGE, &err);
             }
 }
 
@@ -84,42 +112,67 @@ static void open_sessions(struct fleet_sessions *s, size_t ready)
     struct error err = {0};
     size_t part = 0;
     if (s->kind->check && s->kind->check(s->arg, ready, &err) != 0) {
-        runtime_end(&s->rt, exit_code_of_error(err.code), &err);
+        end_for_host(s, exit_code_of_error(err.code), &err);
         return;
     }
-    for (size_t i = 0; i < s->n && !s->rt.ended; i++)
+    s->phase = FLEET_PREPARES;
+    for (size_t i = 0; i < s->n && s->phase != FLEET_ENDED; i++)
         if (is_ready(s, i) && open_part(s, i, part++, ready, &err) != 0)
             refuse_all(s, i, &err);
-    s->phase = FLEET_PREPARES;
 }
 
-/* All or none, or with --partial those that answer. */
+/* One that is not connected, for which nobody waits any more. */
+static const struct error *why_unready(const struct fleet_sessions *s, size_t node)
+{
+    static const struct error late = {.code = ERR_TIMEOUT, .text = "no answer yet"};
+    const double asked_ms = s->options->timeout_s * 1000;
+    const double waited_ms = (double)(uv_now(&s->rt->loop) - s->opened_ms);
+    if (s->parts[node].left_out || is_ready(s, node))
+        return NULL;
+    if (fleet_why(s->fleet, node))
+        return fleet_why(s->fleet, node);
+    return waited_ms > (asked_ms > CONNECT_MS ? asked_ms : CONNECT_MS) ? &late : NULL;
+}
+
+/* All or none, or when it is so wished those that answer. */
 static void look_for_connections(struct fleet_sessions *s)
 {
-    const struct error late = {.code = ERR_TIMEOUT, .text = "no answer yet"};
-    const double asked_ms = s->options->timeout_s * 1000;
-    const bool is_late = (double)(uv_now(&s->rt.loop) - s->rt.started_ms) >
-                         (asked_ms > CONNECT_MS ? asked_ms : CONNECT_MS);
-    size_t ready = 0, failed = 0;
+    size_t ready = 0, failed = 0, out = 0;
     for (size_t i = 0; i < s->n; i++) {
         ready += is_ready(s, i);
-        failed += !is_ready(s, i) && (is_late || fleet_why(s->fleet, i));
+        failed += why_unready(s, i) != NULL;
+        out += s->parts[i].left_out;
     }
-    if (ready + failed < s->n)
+    if (ready + failed + out < s->n)
         return;
-    for (size_t i = 0; i < s->n && !s->rt.ended; i++) {
-        const struct error *why = fleet_why(s->fleet, i) ? fleet_why(s->fleet, i) : &late;
-        if (is_ready(s, i))
+    for (size_t i = 0; i < s->n && s->phase == FLEET_CONNECTS; i++) {
+        const struct error *why = why_unready(s, i);
+        if (!why)
             continue;
-        if (ready == 0 || !s->options->partial)
+        if (ready > 0 && s->partial)
+            leave_out(s, i, why);
+        else if (!ask_for_rest(s, ready, i, why))
             refuse_all(s, i, why);
-        else
-            tell_left_out(s, i, why);
     }
-    if (!s->rt.ended)
+    if (s->phase == FLEET_CONNECTS)
         refuse_twins(s);
-    if (!s->rt.ended)
+    if (s->phase == FLEET_CONNECTS)
         open_sessions(s, ready);
+}
+
+void fleet_sessions_answer(struct fleet_sessions *s, bool yes)
+{
+    const struct error no = {0};
+    if (s->phase != FLEET_ASKS)
+        return;
+    s->phase = FLEET_CONNECTS;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->parts[i].session)
+            s->phase = FLEET_PREPARES;
+    if (yes)
+        return;
+    fleet_sessions_stop(s);
+    end_for_host(s, EXIT_REFUSED, &no);
 }
 
 /* ---- consent */
@@ -156,16 +209,16 @@ static size_t count_ready(struct fleet_sessions *s)
 {
     size_t ready = 0;
     struct error err = {0};
-    for (size_t i = 0; i < s->n && !s->rt.ended; i++) {
+    for (size_t i = 0; i < s->n; i++)
+        ready += s->parts[i].session && why_not(&s->parts[i], &err) == 0;
+    for (size_t i = 0; i < s->n && s->phase == FLEET_PREPARES; i++) {
         struct fleet_part *p = &s->parts[i];
-        if (!p->session)
+        if (!p->session || why_not(p, &err) == 0)
             continue;
-        if (why_not(p, &err) == 0) {
-            ready++;
-        } else if (s->options->partial) {
-            tell_left_out(s, i, &err);
+        if (s->partial) {
+            leave_out(s, i, &err);
             drop_part(p);
-        } else {
+        } else if (!ask_for_rest(s, ready, i, &err)) {
             refuse_all(s, i, &err);
         }
     }
@@ -185,11 +238,12 @@ static void look_for_estimates(struct fleet_sessions *s)
         if (s->parts[i].session && !is_prepared(&s->parts[i]))
             return;
     const size_t ready = count_ready(s);
-    if (s->rt.ended)
+    const struct error none = {0};
+    if (s->phase != FLEET_PREPARES)
         return;
     s->kind->estimated(s->arg, ready);
-    if (s->options->dry_run || ready == 0) {
-        runtime_end(&s->rt, ready > 0 ? EXIT_DONE : EXIT_REFUSED, NULL);
+    if (s->dry_run || ready == 0) {
+        end_for_host(s, ready > 0 ? EXIT_DONE : EXIT_REFUSED, &none);
         return;
     }
     for (size_t i = 0; i < s->n; i++)
@@ -212,11 +266,12 @@ static int code_of_part(const struct fleet_part *p)
 
 void fleet_sessions_end(struct fleet_sessions *s)
 {
-    int code = s->rt.err.code != ERR_NONE ? EXIT_FAILED : EXIT_DONE;
+    const struct error none = {0};
+    int code = EXIT_DONE;
     for (size_t i = 0; i < s->n && code == EXIT_DONE; i++)
         if (s->parts[i].session)
             code = code_of_part(&s->parts[i]);
-    runtime_end(&s->rt, code == EXIT_DONE && s->signal == SIGTERM ? 128 + SIGTERM : code, NULL);
+    end_for_host(s, code, &none);
 }
 
 /* ---- turns */
@@ -234,7 +289,7 @@ static void tell_set(struct fleet_sessions *s)
         set += phase >= SESSION_RUNNING && phase < SESSION_ENDING;
     }
     if (!s->told_set && set > 0)
-        tell_line("%zu node%s %s", set, set == 1 ? " is" : "s are", s->kind->done);
+        fleet_sessions_say(s, "%zu node%s %s", set, set == 1 ? " is" : "s are", s->kind->done);
     s->told_set = true;
 }
 
@@ -248,9 +303,9 @@ static void tell_trouble(struct fleet_part *p)
     p->told = true;
     const struct error trouble = session_trouble(p->session);
     if (trouble.code != ERR_NONE)
-        tell_line("%s: %s", fleet_name(s->fleet, p->index), trouble.text);
+        fleet_sessions_say(s, "%s: %s", fleet_name(s->fleet, p->index), trouble.text);
     const bool unset = fleet_part_phase(p) == SESSION_FAILED && !s->told_set;
-    if ((unset || trouble.code == ERR_REFUSED) && !s->options->partial)
+    if ((unset || trouble.code == ERR_REFUSED) && !s->partial)
         fleet_sessions_stop(s);
 }
 
@@ -273,10 +328,9 @@ static void follow_sessions(struct fleet_sessions *s)
     s->kind->runs(s->arg, running);
 }
 
-static void on_sessions_turn(uv_timer_t *timer)
+void fleet_sessions_turn(struct fleet_sessions *s)
 {
-    struct fleet_sessions *s = timer->data;
-    if (s->rt.ended)
+    if (s->phase == FLEET_ENDED)
         return;
     if (s->kind->turn)
         s->kind->turn(s->arg);
@@ -284,74 +338,38 @@ static void on_sessions_turn(uv_timer_t *timer)
         look_for_connections(s);
     else if (s->phase == FLEET_PREPARES)
         look_for_estimates(s);
-    if (!s->rt.ended)
+    if (s->phase != FLEET_ENDED)
         follow_sessions(s);
 }
 
-static void on_part_lost(void *arg, size_t index, const struct error *why)
+void fleet_sessions_lost(struct fleet_sessions *s, size_t node, const struct error *why)
 {
-    struct fleet_sessions *s = arg;
-    struct fleet_part *p = s->parts ? &s->parts[index] : NULL;
+    struct fleet_part *p = node < s->n ? &s->parts[node] : NULL;
     if (p && p->session) {
         p->lost = true;
         session_link_lost(p->session, why);
     } else if (p && s->kind->disconnected) {
-        s->kind->disconnected(s->arg, index);
+        s->kind->disconnected(s->arg, node);
     }
-}
-
-/* Ctrl-C ends it everywhere, which takes a moment; once more ends us, and the nodes clean up. */
-static void on_sessions_signal(uv_signal_t *handle, int number)
-{
-    struct fleet_sessions *s = handle->data;
-    if (s->phase == FLEET_RUNS && s->signal != 0 && !s->rt.ended)
-        s->kind->interrupted(s->arg);
-    if (s->phase != FLEET_RUNS || s->signal != 0)
-        runtime_end(&s->rt, 128 + number, NULL);
-    s->signal = number;
-    fleet_sessions_stop(s);
 }
 
 /* ---- its life */
 
-static void begin_sessions(struct fleet_sessions *s, const struct discover_list *vms)
+void fleet_sessions_open(struct fleet_sessions *s)
 {
-    struct fleet_setup setup = fleet_setup_of(s->options, s->env, vms, &s->rt.loop);
-    setup.fixed = true;
-    setup.lost = on_part_lost;
-    setup.arg = s;
-    struct error err = {0};
-    if (fleet_open(&s->fleet, s->options->target, &setup, &err) != 0) {
-        (void)runtime_ends(&s->rt, exit_code_of_error(err.code), &err);
-        return;
-    }
     s->n = fleet_size(s->fleet);
-    s->parts = alloc_zero(s->n, sizeof *s->parts);
+    s->parts = alloc_zero(s->n + 1, sizeof *s->parts);
+    s->opened_ms = uv_now(&s->rt->loop);
     for (size_t i = 0; i < s->n; i++)
         s->parts[i] = (struct fleet_part){.all = s, .index = i};
     s->kind->begun(s->arg);
-    uv_timer_start(&s->timer, on_sessions_turn, TURN_MS, TURN_MS);
-    uv_run(&s->rt.loop, UV_RUN_DEFAULT);
 }
 
-int fleet_sessions_run(struct fleet_sessions *s)
+void fleet_sessions_close(struct fleet_sessions *s)
 {
-    static const int signals[] = {SIGINT, SIGTERM};
-    struct discover_list vms = {0};
-    struct error ignored = {0};
-    fleet_prepare();
-    (void)nodes_find(&vms, s->options, s->env, NODES_EPMD_MS, &ignored);
-    runtime_init(&s->rt);
-    runtime_timer(&s->rt, &s->timer, s);
-    runtime_catch(&s->rt, signals, ARRAY_LEN(signals), on_sessions_signal, s);
-    begin_sessions(s, &vms);
     for (size_t i = 0; i < s->n; i++)
         drop_part(&s->parts[i]);
-    fleet_close(s->fleet);
-    runtime_close(&s->rt);
     free(s->parts);
-    if (s->rt.err.code != ERR_NONE)
-        tell_error(&s->rt.err);
-    discover_clear(&vms);
-    return s->rt.exit_code;
+    s->parts = NULL;
+    s->n = 0;
 }

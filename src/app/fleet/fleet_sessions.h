@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * One session on each of several nodes, in two steps: prepared on all, set when all have said yes
- * (--partial: on those that have), each ended by itself and verified separately. A
+ * (partial: on those that have), each ended by itself and verified separately. A
  * node that is lost ends its part only. What kind of session that is, and what becomes of what it
- * says, is the kind's.
+ * says, is the kind's; the host is the command line or the screen.
  *
- * One thread: the loop's. From fleet_sessions_run() to its end all belongs to it. */
+ * One thread: the loop's. fleet_sessions_run() has all from its start to its end. A host
+ * fills in the fields, opens, calls turn some ten times a second and lost for each connection that
+ * is gone, and closes before the fleet does. */
 #ifndef BEAMTOP_APP_FLEET_FLEET_SESSIONS_H
 #define BEAMTOP_APP_FLEET_FLEET_SESSIONS_H
 
 #include "app/source/runtime.h"
+#include "beamtop/base/attr.h"
 #include "beamtop/trace/session.h"
 #include "fleet.h"
 
-enum fleet_phase { FLEET_CONNECTS, FLEET_PREPARES, FLEET_RUNS };
+enum fleet_phase { FLEET_CONNECTS, FLEET_PREPARES, FLEET_ASKS, FLEET_RUNS, FLEET_ENDED };
 
 struct fleet_sessions;
 
@@ -21,6 +24,7 @@ struct fleet_sessions;
 struct fleet_part {
     struct fleet_sessions *all;
     size_t index;
+    bool left_out;           /* by who opens them */
     struct session *session; /* NULL: it takes no part */
     bool lost;               /* what is under its name from now on is another one */
     bool told;               /* why its part has ended */
@@ -49,33 +53,58 @@ struct fleet_sessions_kind {
     void (*interrupted)(void *arg); /* once more: what has come is written */
 };
 
-/* kind, arg, options, env and force are the caller's to fill in, all else is zero. */
+/* Who runs them. */
+struct fleet_sessions_host {
+    void (*say)(struct fleet_sessions *s, const char *line);
+    /* None will run, or none does any more; err: why, else empty. It may not close them at once. */
+    void (*end)(struct fleet_sessions *s, int code, const struct error *err);
+    /* Only `ready` of them can, not this node, the first such. fleet_sessions_answer() follows, not
+     * from within. NULL: it is a no. */
+    void (*ask)(struct fleet_sessions *s, size_t ready, size_t node, const struct error *why);
+};
+
+/* kind, arg, options, env and force are the caller's to fill in, all else is zero. A host
+ * also fills in host, rt, fleet, and what the options say. */
 struct fleet_sessions {
     const struct fleet_sessions_kind *kind;
     void *arg;
     const struct cli_options *options;
     const struct app_env *env;
-    bool force; /* also what is expensive */
+    bool force;   /* also what is expensive */
+    bool partial; /* those that can, when others cannot */
+    bool dry_run; /* to the estimates */
 
-    struct runtime rt;
-    uv_timer_t timer;
+    const struct fleet_sessions_host *host;
+    struct runtime *rt; /* of its host */
     struct fleet *fleet;
     enum fleet_phase phase;
     struct fleet_part *parts;
     size_t n;
+    uint64_t opened_ms;
     int signal;
     bool told_set;
 };
 
-/* To the end. What went wrong has been printed. The exit code. */
+/* To the end, for the command line. What went wrong has been printed. The exit code. */
 int fleet_sessions_run(struct fleet_sessions *s);
+
+/* Parts of all nodes that the fleet has now; those that are to be left out are said before the
+ * first turn. */
+void fleet_sessions_open(struct fleet_sessions *s);
+void fleet_sessions_turn(struct fleet_sessions *s);
+/* To ask(); before a yes the host sets partial or force. */
+void fleet_sessions_answer(struct fleet_sessions *s, bool yes);
+void fleet_sessions_lost(struct fleet_sessions *s, size_t node, const struct error *why);
+/* Frees all; the nodes clean up what still runs. Nothing was opened: fine. */
+void fleet_sessions_close(struct fleet_sessions *s);
+void fleet_sessions_say(struct fleet_sessions *s, const char *fmt, ...) ATTR_PRINTF(2, 3);
 
 enum session_phase fleet_part_phase(const struct fleet_part *p);
 void fleet_sessions_stop(struct fleet_sessions *s); /* all of them */
 /* The output failed: they end first. EPIPE: its reader has had enough. */
 void fleet_sessions_output_failed(struct fleet_sessions *s, int write_errno,
                                   const struct error *err);
-/* Ends the run, with the first code of the parts that is not 0. */
+/* Ends them for the host, with the first code of the parts that is not 0. */
 void fleet_sessions_end(struct fleet_sessions *s);
 
 #endif

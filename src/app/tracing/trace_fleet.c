@@ -174,7 +174,7 @@ static void on_fleet_event(void *arg, const struct trace_event *event, bool fini
         t->came++;
     }
     (void)trace_print_event(node->print, trace_session_log(p->session), event, finished,
-                            uv_now(&t->all.rt.loop), &err);
+                            uv_now(&t->all.rt->loop), &err);
 }
 
 /* ---- the sessions */
@@ -296,7 +296,7 @@ static void write_all(void *arg)
     for (size_t i = 0; i < t->all.n; i++)
         if (t->all.parts[i].session)
             (void)trace_print_due(t->nodes[i].print, trace_session_log(t->all.parts[i].session),
-                                  uv_now(&t->all.rt.loop), true, &ignored);
+                                  uv_now(&t->all.rt->loop), true, &ignored);
     write_due(t, INT64_MAX);
 }
 
@@ -339,9 +339,9 @@ static void drop_clock(void *arg, size_t node)
 /* Its VM does not keep to the caps, or what is there is none. */
 static void stop_flood(struct fleet_tracing *t, size_t node)
 {
-    if (!t->nodes[node].floods || t->all.rt.err.code != ERR_NONE)
+    if (!t->nodes[node].floods || t->all.rt->err.code != ERR_NONE)
         return;
-    (void)error_set(&t->all.rt.err, ERR_LIMIT, "%s sends more than the caps allow",
+    (void)error_set(&t->all.rt->err, ERR_LIMIT, "%s sends more than the caps allow",
                     fleet_name(t->all.fleet, node));
     fleet_sessions_stop(&t->all);
 }
@@ -352,7 +352,7 @@ static void follow_print(void *arg, struct fleet_part *p)
     struct error ignored = {0};
     stop_flood(t, p->index);
     (void)trace_print_due(t->nodes[p->index].print, trace_session_log(p->session),
-                          uv_now(&t->all.rt.loop), false, &ignored);
+                          uv_now(&t->all.rt->loop), false, &ignored);
 }
 
 static void tell_first(struct fleet_tracing *t)
