@@ -67,6 +67,11 @@ struct trace_event {
     bool at_most;   /* `lost` is a bound, since the pattern lets only some calls pass */
     char why[32];   /* "rate", "window", "bytes", "credit", "paused" */
     int64_t until_ns;
+    /* Of a trace of several nodes, whose times are of this host's clocks. */
+    struct slice node; /* empty: there is one */
+    double bound_us;   /* how much the time may be wrong, either way; NaN: it is when it came */
+    bool same_time;    /* as an event of another node before it: their order is not known */
+    bool late;         /* it came after events of a later time */
 };
 
 /* Counters of one pattern, and of all together. */
@@ -83,6 +88,15 @@ struct trace_counts {
     bool missed_at_most; /* a bound */
     uint64_t open;       /* calls without a result yet */
     uint64_t time_us;    /* of the action `time` */
+};
+
+/* A node of several: its part of the trace. */
+struct trace_node {
+    char name[LIMIT_NODE_NAME_BYTES + 1];
+    enum session_phase phase; /* SESSION_FAILED: it takes no part, or nothing was set */
+    struct session_check check;
+    struct trace_counts counts;
+    char says[160]; /* why it takes no part, or how it has ended; or "" */
 };
 
 struct trace_function {
@@ -161,6 +175,9 @@ bool trace_log_has_messages(const struct trace_log *l);
 /* The syntax it is shown in: the one asked for, else that of the first pattern. */
 enum syntax trace_log_syntax(const struct trace_log *l, enum syntax asked);
 const struct trace_pattern_info *trace_log_pattern(const struct trace_log *l, size_t index);
+/* Of several nodes, in their order; 0: of one. */
+size_t trace_log_nodes(const struct trace_log *l);
+const struct trace_node *trace_log_node(const struct trace_log *l, size_t index);
 size_t trace_log_functions(const struct trace_log *l);
 const struct trace_function *trace_log_function(const struct trace_log *l, size_t index);
 
@@ -169,6 +186,7 @@ struct trace_state *trace_log_state_edit(struct trace_log *l);
 struct trace_pattern_info *trace_log_add_pattern(struct trace_log *l, const struct pattern *p);
 struct trace_pattern_info *trace_log_pattern_edit(struct trace_log *l, size_t index);
 void trace_log_set_functions(struct trace_log *l, const struct trace_function *f, size_t n);
+void trace_log_set_nodes(struct trace_log *l, const struct trace_node *nodes, size_t n);
 struct trace_event *trace_log_add(struct trace_log *l, const struct trace_event *event);
 /* Fills in the result of an event that is still kept, adds to counters and latencies. */
 void trace_log_finish(struct trace_log *l, uint64_t id, enum event_outcome outcome,

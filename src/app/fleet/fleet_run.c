@@ -15,12 +15,9 @@ static void say_on_terminal(struct fleet_sessions *s, const char *line)
     tell_line("%s", line);
 }
 
-/* An output that failed has said so before. */
 static void end_run(struct fleet_sessions *s, int code, const struct error *err)
 {
-    const bool failed = code == EXIT_DONE && s->rt->err.code != ERR_NONE;
-    const bool ended = code == EXIT_DONE && s->signal == SIGTERM;
-    runtime_end(s->rt, failed ? EXIT_FAILED : ended ? 128 + SIGTERM : code, err);
+    runtime_end(s->rt, code == EXIT_DONE && s->signal == SIGTERM ? 128 + SIGTERM : code, err);
 }
 
 static void on_sessions_turn(uv_timer_t *timer)
@@ -42,7 +39,7 @@ static void on_sessions_signal(uv_signal_t *handle, int number)
     if (s->phase == FLEET_RUNS && s->signal != 0 && !s->rt->ended)
         s->kind->interrupted(s->arg);
     if (s->phase != FLEET_RUNS || s->signal != 0)
-        runtime_end(s->rt, 128 + number, NULL);
+        runtime_end(s->rt, 128 + number, &s->err);
     s->signal = number;
     fleet_sessions_stop(s);
 }
@@ -70,7 +67,7 @@ int fleet_sessions_run(struct fleet_sessions *s)
     static const int signals[] = {SIGINT, SIGTERM};
     struct discover_list vms = {0};
     struct error ignored = {0};
-    struct runtime rt;
+    struct runtime rt = {0};
     uv_timer_t timer;
     fleet_prepare();
     (void)nodes_find(&vms, s->options, s->env, NODES_EPMD_MS, &ignored);

@@ -44,8 +44,8 @@ void fleet_sessions_stop(struct fleet_sessions *s)
 void fleet_sessions_output_failed(struct fleet_sessions *s, int write_errno,
                                   const struct error *err)
 {
-    if (write_errno != EPIPE && s->rt->err.code == ERR_NONE)
-        s->rt->err = *err;
+    if (write_errno != EPIPE && s->err.code == ERR_NONE)
+        s->err = *err;
     fleet_sessions_stop(s);
 }
 
@@ -266,12 +266,11 @@ static int code_of_part(const struct fleet_part *p)
 
 void fleet_sessions_end(struct fleet_sessions *s)
 {
-    const struct error none = {0};
-    int code = EXIT_DONE;
+    int code = s->err.code != ERR_NONE ? EXIT_FAILED : EXIT_DONE;
     for (size_t i = 0; i < s->n && code == EXIT_DONE; i++)
         if (s->parts[i].session)
             code = code_of_part(&s->parts[i]);
-    end_for_host(s, code, &none);
+    end_for_host(s, code, &s->err);
 }
 
 /* ---- turns */

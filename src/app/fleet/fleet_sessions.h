@@ -82,6 +82,7 @@ struct fleet_sessions {
     size_t n;
     uint64_t opened_ms;
     int signal;
+    struct error err; /* the first that ended them, of the kind's */
     bool told_set;
 };
 

@@ -39,6 +39,8 @@ struct trace_log {
     struct trace_function *functions;
     char *function_names;
     size_t n_functions;
+    struct trace_node *nodes;
+    size_t n_nodes;
     struct named *named;
 };
 
@@ -86,6 +88,7 @@ void trace_log_free(struct trace_log *l)
     }
     free(l->functions);
     free(l->function_names);
+    free(l->nodes);
     free(l->ring);
     free(l);
 }
@@ -170,7 +173,8 @@ static struct mfa put_mfa_copy(char **at, const struct mfa *m)
 static size_t event_bytes(const struct trace_event *e)
 {
     size_t bytes = mfa_bytes(&e->mfa) + mfa_bytes(&e->caller) + e->name.len + e->args.bytes.len +
-                   e->message.bytes.len + e->to.bytes.len + e->result.bytes.len + e->class.len;
+                   e->message.bytes.len + e->to.bytes.len + e->result.bytes.len + e->class.len +
+                   e->node.len;
     for (size_t i = 0; i < e->n_stack; i++)
         bytes += mfa_bytes(&e->stack[i]) + sizeof *e->stack;
     return bytes;
@@ -196,6 +200,7 @@ static struct entry *event_entry_new(const struct trace_event *event)
     e->to.bytes = put_copy(&at, event->to.bytes);
     e->result.bytes = put_copy(&at, event->result.bytes);
     e->class = put_copy(&at, event->class);
+    e->node = put_copy(&at, event->node);
     return entry;
 }
 
@@ -301,7 +306,26 @@ void trace_log_finish(struct trace_log *l, uint64_t id, enum event_outcome outco
         drop_bytes(l, 1);
 }
 
-/* ---- State, patterns, functions */
+/* ---- State, nodes, patterns, functions */
+
+size_t trace_log_nodes(const struct trace_log *l)
+{
+    return l->n_nodes;
+}
+
+const struct trace_node *trace_log_node(const struct trace_log *l, size_t index)
+{
+    assert(index < l->n_nodes);
+    return &l->nodes[index];
+}
+
+void trace_log_set_nodes(struct trace_log *l, const struct trace_node *nodes, size_t n)
+{
+    l->nodes = alloc_resize(l->nodes, n + 1, sizeof *l->nodes);
+    l->n_nodes = n;
+    if (n > 0)
+        memcpy(l->nodes, nodes, n * sizeof *nodes);
+}
 
 const struct trace_state *trace_log_state(const struct trace_log *l)
 {
