@@ -229,11 +229,14 @@ static void put_paper(struct buf *out, struct paper *p, const struct summary_opt
         paper_put_text(out, p, o->columns, o->ascii);
 }
 
-static void lay_out(struct paper *p, const struct summary *s, size_t n, bool nodes)
+static void lay_out(struct paper *p, const struct summary *s, size_t n,
+                    const struct summary_options *o)
 {
-    if (n == 1)
+    if (o->pairs)
+        summary_pairs(p, s, n, o->pairs);
+    else if (n == 1)
         summary_one(p, s);
-    else if (nodes)
+    else if (o->nodes)
         summary_nodes(p, s, n);
     else
         summary_many(p, s, n);
@@ -241,11 +244,12 @@ static void lay_out(struct paper *p, const struct summary *s, size_t n, bool nod
 
 /* Returns how many are to be cleared. */
 static size_t take_recordings(struct summary *s, const struct summary_input *inputs, size_t n,
-                              bool nodes, struct error *err)
+                              const struct summary_options *o, struct error *err)
 {
     size_t taken = 0;
     while (taken < n && err->code == ERR_NONE) {
-        const struct summary *before = taken > 0 && !nodes ? &s[taken - 1] : NULL;
+        const bool follows = o->pairs ? taken % 2 == 1 : taken > 0 && !o->nodes;
+        const struct summary *before = follows ? &s[taken - 1] : NULL;
         (void)take_recording(&s[taken], before, &inputs[taken], err);
         if (n > 1 && err->code == ERR_NONE)
             state_take(&s[taken].state, &s[taken].arena, inputs[taken].recording, inputs[taken].to,
@@ -258,17 +262,19 @@ static size_t take_recordings(struct summary *s, const struct summary_input *inp
 int summary_write(struct buf *out, const struct summary_input *inputs, size_t n,
                   const struct summary_options *options, struct error *err)
 {
-    const size_t most = options->nodes ? NODES_MOST : RECORDINGS_MOST;
+    const size_t most = options->pairs   ? 2 * NODES_MOST
+                        : options->nodes ? NODES_MOST
+                                         : RECORDINGS_MOST;
     struct paper paper;
     if (n == 0 || n > most)
         return error_set(err, ERR_USAGE, "a report is of 1 to %zu recordings", most);
     struct summary *recordings = alloc_zero(n, sizeof *recordings);
-    size_t taken = take_recordings(recordings, inputs, n, options->nodes, err);
+    size_t taken = take_recordings(recordings, inputs, n, options, err);
     paper_init(&paper);
     if (err->code == ERR_NONE && options->format == SUMMARY_JSON) {
-        summary_json(out, recordings, n, options->nodes);
+        summary_json(out, recordings, n, options);
     } else if (err->code == ERR_NONE) {
-        lay_out(&paper, recordings, n, options->nodes);
+        lay_out(&paper, recordings, n, options);
         put_paper(out, &paper, options);
     }
     for (size_t i = 0; i < n && err->code == ERR_NONE;

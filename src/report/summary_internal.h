@@ -202,6 +202,17 @@ struct differences {
 /* Of the last answers at or before a tick; texts are the arena's. */
 void state_take(struct state *out, struct arena *a, struct recording *r, int64_t to,
                 struct error *err);
+/* Of one kind, largest first. What only one of the two has counts where the other's list is
+ * whole. */
+struct differences state_differences(size_t kind, const struct state *x, const struct state *y,
+                                     struct arena *a);
+const char *state_heading(size_t kind);
+enum question state_question(size_t kind);
+/* For people, and as JSON; v: one of the two, or NULL. */
+const char *state_value_text(struct arena *a, const struct difference *d,
+                             const struct state_value *v);
+const char *state_change_text(struct arena *a, const struct difference *d);
+json_t *state_value_json(const struct difference *d, const struct state_value *v);
 void state_many(struct paper *p, const struct summary *s, size_t n);
 json_t *state_json(const struct summary *s, size_t n);
 json_t *state_missing_json(const struct summary *s);
@@ -211,6 +222,22 @@ bool state_is_setting(size_t kind); /* not a size that grows */
 
 void state_nodes(struct paper *p, const struct summary *s, size_t n);
 json_t *state_nodes_json(const struct summary *s, size_t n);
+
+/* ---- nodes: summary_nodes.c */
+
+struct shared_finding { /* those of one rule with the same words are one */
+    const struct finding *worst;
+    const struct summary *of;
+    const struct summary **nodes; /* that have it */
+    size_t n;
+};
+bool finding_is_like(const struct finding *a, const struct finding *b);
+/* All of one severity: put is called for each. */
+void findings_share(const struct summary *s, size_t n, enum finding_severity severity,
+                    struct arena *a, void (*put)(void *arg, const struct shared_finding *f),
+                    void *arg);
+void findings_put_shared(struct paper *p, const struct summary *s, size_t n);
+json_t *findings_shared_json(const struct shared_finding *f);
 
 /* ---- captured spans: summary_requests.c */
 
@@ -227,8 +254,17 @@ json_t *events_json(const struct summary *s);
 void summary_one(struct paper *p, const struct summary *s);
 void summary_many(struct paper *p, const struct summary *s, size_t n);
 void summary_nodes(struct paper *p, const struct summary *s, size_t n);
-void summary_json(struct buf *out, const struct summary *s, size_t n, bool nodes);
+void summary_pairs(struct paper *p, const struct summary *s, size_t n,
+                   const struct summary_pairs *of);
+void summary_json(struct buf *out, const struct summary *s, size_t n,
+                  const struct summary_options *options);
+json_t *summary_recording_json(const struct summary *s); /* one of several */
 void summary_nodes_json(json_t *root, const struct summary *s, size_t n);
+void summary_pairs_json(json_t *root, const struct summary *s, size_t n,
+                        const struct summary_pairs *of);
+/* A share is compared by points, other numbers by percent of what they were. */
+const char *difference_text(struct arena *a, enum column_type type, const struct change *change);
+const char *noise_text(struct arena *a, enum column_type type, const struct change *change);
 /* Without numbers, which are a recording's own. */
 bool summary_same_words(const char *a, const char *b);
 

@@ -163,28 +163,38 @@ static json_t *changes_json(const struct summary *s, size_t n)
     return list;
 }
 
+json_t *summary_recording_json(const struct summary *s)
+{
+    json_t *each = json_object();
+    add_recording(each, s);
+    json_set(each, "not_recorded", state_missing_json(s));
+    return each;
+}
+
 static json_t *recordings_json(const struct summary *s, size_t n)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < n; i++) {
-        json_t *each = json_object();
-        add_recording(each, &s[i]);
-        json_set(each, "not_recorded", state_missing_json(&s[i]));
-        json_array_append_new(list, each);
-    }
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, summary_recording_json(&s[i]));
     return list;
 }
 
-void summary_json(struct buf *out, const struct summary *s, size_t n, bool nodes)
+void summary_json(struct buf *out, const struct summary *s, size_t n,
+                  const struct summary_options *options)
 {
     json_t *root = json_object();
-    const char *several = nodes ? "beamtop.nodes_report/1" : "beamtop.diff/2";
-    json_set(root, "schema", json_chars(n == 1 ? "beamtop.report/2" : several));
+    const char *schema = n == 1           ? "beamtop.report/2"
+                         : options->pairs ? "beamtop.nodes_diff/1"
+                         : options->nodes ? "beamtop.nodes_report/1"
+                                          : "beamtop.diff/2";
+    json_set(root, "schema", json_chars(schema));
     if (n == 1)
         add_recording(root, s);
-    else
+    else if (!options->pairs)
         json_set(root, "recordings", recordings_json(s, n));
-    if (n > 1 && nodes) {
+    if (options->pairs) {
+        summary_pairs_json(root, s, n, options->pairs);
+    } else if (n > 1 && options->nodes) {
         summary_nodes_json(root, s, n);
     } else if (n > 1) {
         json_set(root, "changes", changes_json(s, n));

@@ -233,9 +233,7 @@ static void put_all_findings(struct comparison *c)
 
 /* ---- what changed: each recording against the one before it */
 
-/* A share is compared by points, other numbers by percent of what they were. */
-static const char *difference_text(struct arena *a, enum column_type type,
-                                   const struct change *change)
+const char *difference_text(struct arena *a, enum column_type type, const struct change *change)
 {
     double difference = change->after - change->before;
     if (type == COLUMN_SHARE)
@@ -245,7 +243,7 @@ static const char *difference_text(struct arena *a, enum column_type type,
     return number_text(a, type, difference);
 }
 
-static const char *noise_text(struct arena *a, enum column_type type, const struct change *change)
+const char *noise_text(struct arena *a, enum column_type type, const struct change *change)
 {
     if (type == COLUMN_SHARE)
         return arena_printf(a, "± %.1f points", 100 * change->noise);

@@ -10,14 +10,7 @@
 
 /* ---- findings: those of one rule with the same words are one */
 
-struct shared_finding {
-    const struct finding *worst;
-    const struct summary *of;
-    const struct summary **nodes; /* that have it */
-    size_t n;
-};
-
-static bool is_like(const struct finding *a, const struct finding *b)
+bool finding_is_like(const struct finding *a, const struct finding *b)
 {
     return strcmp(a->rule, b->rule) == 0 && a->severity == b->severity &&
            summary_same_words(a->title, b->title);
@@ -27,7 +20,7 @@ static bool is_like(const struct finding *a, const struct finding *b)
 static const struct finding *like_finding(const struct summary *s, const struct finding *f)
 {
     for (size_t i = 0; i < s->findings.len; i++)
-        if (is_like(&s->findings.items[i], f))
+        if (finding_is_like(&s->findings.items[i], f))
             return &s->findings.items[i];
     return NULL;
 }
@@ -69,10 +62,9 @@ static void put_finding(struct paper *p, const struct shared_finding *f, size_t 
                worst->severity == FINDING_NOTE ? "" : "Action: ", worst->action);
 }
 
-/* All of one severity: put is called for each. */
-static void each_finding(const struct summary *s, size_t n, enum finding_severity severity,
-                         struct arena *a, void (*put)(void *arg, const struct shared_finding *f),
-                         void *arg)
+void findings_share(const struct summary *s, size_t n, enum finding_severity severity,
+                    struct arena *a, void (*put)(void *arg, const struct shared_finding *f),
+                    void *arg)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < s[i].findings.len; k++) {
@@ -94,17 +86,16 @@ static void put_shared(void *arg, const struct shared_finding *f)
     put_finding(p->paper, f, p->n);
 }
 
-static void put_findings(struct paper *p, const struct summary *s, size_t n)
+void findings_put_shared(struct paper *p, const struct summary *s, size_t n)
 {
     size_t all = 0;
-    paper_heading(p, 2, "Findings");
     for (size_t i = 0; i < n; i++)
         all += s[i].findings.len;
     if (all == 0)
         paper_put(p, "None on any node.");
     for (int severity = FINDING_ACT; severity >= FINDING_NOTE; severity--)
-        each_finding(s, n, (enum finding_severity)severity, &p->arena, put_shared,
-                     &(struct nodes_paper){p, n});
+        findings_share(s, n, (enum finding_severity)severity, &p->arena, put_shared,
+                       &(struct nodes_paper){p, n});
 }
 
 /* ---- what differs */
@@ -194,16 +185,17 @@ void summary_nodes(struct paper *p, const struct summary *s, size_t n)
     p->title = arena_printf(&p->arena, "beamtop: %zu nodes compared", n);
     paper_heading(p, 1, "%zu nodes compared", n);
     put_nodes(p, s, n);
-    put_findings(p, s, n);
+    paper_heading(p, 2, "Findings");
+    findings_put_shared(p, s, n);
     put_spread(p, s, n);
     state_nodes(p, s, n);
 }
 
 /* ---- JSON */
 
-static void add_shared(void *arg, const struct shared_finding *f)
+json_t *findings_shared_json(const struct shared_finding *f)
 {
-    json_t *list = arg, *o = json_object(), *nodes = json_array();
+    json_t *o = json_object(), *nodes = json_array();
     for (size_t i = 0; i < f->n; i++)
         json_array_append_new(nodes, json_chars(f->nodes[i]->input->name));
     json_set(o, "rule", json_chars(f->worst->rule));
@@ -212,7 +204,12 @@ static void add_shared(void *arg, const struct shared_finding *f)
     json_set(o, "action", json_chars(f->worst->action));
     json_set(o, "of", json_chars(f->of->input->name));
     json_set(o, "nodes", nodes);
-    json_array_append_new(list, o);
+    return o;
+}
+
+static void add_shared(void *arg, const struct shared_finding *f)
+{
+    json_array_append_new(arg, findings_shared_json(f));
 }
 
 static json_t *shared_json(const struct summary *s, size_t n)
@@ -221,7 +218,7 @@ static json_t *shared_json(const struct summary *s, size_t n)
     struct arena arena;
     arena_init(&arena);
     for (int severity = FINDING_ACT; severity >= FINDING_NOTE; severity--)
-        each_finding(s, n, (enum finding_severity)severity, &arena, add_shared, list);
+        findings_share(s, n, (enum finding_severity)severity, &arena, add_shared, list);
     arena_clear(&arena);
     return list;
 }

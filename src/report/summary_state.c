@@ -280,10 +280,8 @@ static void add_differences(struct differences *out, const struct state_kind *k,
     }
 }
 
-/* Of one kind, largest first. What only one of the two has counts where the other's list is
- * whole. */
-static struct differences find_differences(size_t kind, const struct state *x,
-                                           const struct state *y, struct arena *a)
+struct differences state_differences(size_t kind, const struct state *x, const struct state *y,
+                                     struct arena *a)
 {
     const struct state_items *before = &x->kinds[kind], *after = &y->kinds[kind];
     struct differences out = {0};
@@ -306,8 +304,8 @@ static struct differences find_differences(size_t kind, const struct state *x,
 
 /* ---- for people */
 
-static const char *value_text(struct arena *a, const struct difference *d,
-                              const struct state_value *v)
+const char *state_value_text(struct arena *a, const struct difference *d,
+                             const struct state_value *v)
 {
     if (field_is_number(d->field))
         return number_text(a, d->type, v ? v->number : 0);
@@ -316,7 +314,7 @@ static const char *value_text(struct arena *a, const struct difference *d,
     return v && !d->or_none ? "set" : "none";
 }
 
-static const char *change_text(struct arena *a, const struct difference *d)
+const char *state_change_text(struct arena *a, const struct difference *d)
 {
     if (!d->before || !d->after)
         return d->before ? "gone" : "new";
@@ -344,15 +342,16 @@ static size_t put_differences(struct paper *p, const struct summary *x, const st
     struct block *t = NULL;
     size_t left = 0;
     for (size_t i = 0; i < STATE_KINDS; i++) {
-        const struct differences found = find_differences(i, &x->state, &y->state, &p->arena);
+        const struct differences found = state_differences(i, &x->state, &y->state, &p->arena);
         if (found.n > 0 && (!heading || strcmp(heading, kinds[i].heading) != 0)) {
             heading = kinds[i].heading;
             t = begin_differences(p, x->input->name, y->input->name, heading);
         }
         for (size_t k = 0; k < found.n && k < SHOWN_MOST; k++) {
             const struct difference *d = &found.items[k];
-            const char *cells[] = {d->title, value_text(&p->arena, d, d->before),
-                                   value_text(&p->arena, d, d->after), change_text(&p->arena, d)};
+            const char *cells[] = {d->title, state_value_text(&p->arena, d, d->before),
+                                   state_value_text(&p->arena, d, d->after),
+                                   state_change_text(&p->arena, d)};
             paper_row(p, t, cells);
         }
         left += found.n > SHOWN_MOST ? found.n - SHOWN_MOST : 0;
@@ -413,7 +412,7 @@ void state_many(struct paper *p, const struct summary *s, size_t n)
 
 /* ---- JSON */
 
-static json_t *value_json(const struct difference *d, const struct state_value *v)
+json_t *state_value_json(const struct difference *d, const struct state_value *v)
 {
     if (!v || (d->or_none && v->text.len == 0))
         return json_null();
@@ -427,7 +426,7 @@ static void add_pair(json_t *list, const struct summary *x, const struct summary
     struct arena arena;
     arena_init(&arena);
     for (size_t i = 0; i < STATE_KINDS; i++) {
-        const struct differences found = find_differences(i, &x->state, &y->state, &arena);
+        const struct differences found = state_differences(i, &x->state, &y->state, &arena);
         for (size_t k = 0; k < found.n && k < LISTED_MOST; k++) {
             const struct difference *d = &found.items[k];
             json_t *o = json_object();
@@ -436,8 +435,8 @@ static void add_pair(json_t *list, const struct summary *x, const struct summary
             json_set(o, "key", json_chars(d->key));
             json_set(o, "from", json_chars(x->input->name));
             json_set(o, "to", json_chars(y->input->name));
-            json_set(o, "before", value_json(d, d->before));
-            json_set(o, "after", value_json(d, d->after));
+            json_set(o, "before", state_value_json(d, d->before));
+            json_set(o, "after", state_value_json(d, d->after));
             json_array_append_new(list, o);
         }
     }
@@ -460,6 +459,16 @@ json_t *state_missing_json(const struct summary *s)
         if (!s->state.kinds[i].recorded && (i == 0 || kinds[i - 1].question != kinds[i].question))
             json_array_append_new(list, json_chars(question_name(kinds[i].question)));
     return list;
+}
+
+const char *state_heading(size_t kind)
+{
+    return kinds[kind].heading;
+}
+
+enum question state_question(size_t kind)
+{
+    return kinds[kind].question;
 }
 
 bool state_is_setting(size_t kind)

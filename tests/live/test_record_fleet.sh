@@ -63,6 +63,24 @@ reports_all_of_them() {
         and (.[0].findings | type) == \"array\" and all(.[0].findings[]; (.nodes | length) >= 1)"
 }
 
+# A second recording, of all but the last: that one is named, and the others are compared with themselves.
+compares_with_another() {
+    first=$recorded kept=$names kept_all=$all_run kept_count=$count
+    names=${names%,*} count=$((count - 1))
+    [ "$count" -gt 0 ] || return 0
+    all_run="[.nodes[] | select(.state == \"recording\")] | length == $count"
+    records && wait_until 120 has_ticks 4 && stops 0
+    ended=$?
+    names=$kept all_run=$kept_all count=$kept_count
+    [ "$ended" = 0 ] || return 1
+    "$beamtop" diff "$first" "$recorded" >"$work/out" 2>"$work/err"
+    ends_with 0 $? && says "$last is not compared" && says 'What changed' || return 1
+    "$beamtop" diff "$first" "$recorded" --format json >"$work/out" 2>"$work/err"
+    ends_with 0 $? && holds ".[0].schema == \"beamtop.nodes_diff/1\" and (.[0].nodes | length) == $((count - 1))
+        and .[0].not_compared == [{node: \"$last\", no_before: null, no_after: \"not recorded there\"}]
+        and all(.[0].differences[]; (.nodes | length) >= 1)"
+}
+
 # ---- what goes wrong with one
 
 # Its file ends with a gap, and goes on when it is back.
@@ -145,7 +163,7 @@ trap stop_nodes EXIT
 trap 'exit 130' HUP INT TERM PIPE
 start_epmd
 run start_nodes_and_count
-for case in has_a_file_for_each reports_all_of_them one_node_is_lost one_recorder_is_killed one_is_not_there \
+for case in has_a_file_for_each reports_all_of_them compares_with_another one_node_is_lost one_recorder_is_killed one_is_not_there \
     a_kill_ends_all starts_and_stops takes_cookies_of_patterns; do
     if [ -n "${BEAMTOP_TESTS-}" ]; then
         case " $BEAMTOP_TESTS " in *" $case "*) ;; *) continue ;; esac

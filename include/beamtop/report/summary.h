@@ -23,17 +23,29 @@ struct summary_input {
     const char *clock_begin, *clock_end;
 };
 
+/* Nodes that were recorded twice: two recordings of each, before and after, one after the other. */
+struct summary_pairs {
+    const char *before, *after; /* what the two sides are called */
+    const struct summary_unpaired {
+        const char *node;
+        const char *no_before, *no_after; /* why there is none; NULL: there is one */
+    } * unpaired;
+    size_t n_unpaired;
+};
+
 struct summary_options {
     enum summary_format format;
     int columns; /* of text */
     bool ascii;
-    bool nodes; /* the recordings are of several nodes at the same time */
+    bool nodes;                        /* the recordings are of several nodes at the same time */
+    const struct summary_pairs *pairs; /* they are pairs of recordings; or NULL */
 };
 
 /*
  * One source: duration, memory, run queue, owners, functions, charts, findings and the table of
  * actions. Several: a table with a column each, and what changed significantly.
- * Several nodes: findings of all as one list, which nodes differ and by what. */
+ * Several nodes: findings of all as one list, which nodes differ and by what.
+ * Pairs: what changed, in one list, with the nodes on which it did. */
 int summary_write(struct buf *out, const struct summary_input *inputs, size_t n,
                   const struct summary_options *options, struct error *err);
 

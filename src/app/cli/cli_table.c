@@ -387,7 +387,8 @@ const struct cli_command cli_commands[] = {
                             "are compared, or the nodes of a directory",
      FOR_ALL | FOR_FORMAT | FOR_REPORT, PAPER, 1, 14, COMMANDS_RECORDINGS,
                         command_report},
-    {"diff", "A B", "significant changes from one recording to another",
+    {"diff", "A B", "significant changes from one recording to another, or of each node of two "
+                    "directories",
      FOR_ALL | FOR_FORMAT | FOR_REPORT | FOR_DIFF, PAPER, 2, 2, COMMANDS_RECORDINGS, command_diff},
     {"export", "FILE [TABLE]", "a recording for other tools, as csv (system, processes, "
                                "owners, calls, samples, span_events, events, system_events, "

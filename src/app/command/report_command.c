@@ -19,12 +19,23 @@
 #define FILES_MOST 14 /* columns of a comparison */
 #define SOURCES_MOST FLEET_INDEX_NODES
 
+/* A directory: the recordings of several nodes. */
+struct side {
+    const char *dir;
+    struct fleet_index index;
+    struct recording
+        *recordings[SOURCES_MOST]; /* NULL: there is none, or it is among the sources */
+    const char *why[SOURCES_MOST]; /* … there is none */
+    bool is_taken[SOURCES_MOST];
+};
+
 struct files {
-    struct summary_input sources[SOURCES_MOST];
+    struct summary_input sources[2 * SOURCES_MOST];
     size_t n;
-    struct fleet_index index; /* of a directory of several nodes */
+    struct side sides[2];
     struct arena words;
     bool nodes;
+    struct summary_pairs pairs; /* before NULL: there are none */
 };
 
 static int tell_report_error(const struct error *err)
@@ -39,7 +50,11 @@ static void close_files(struct files *f)
 {
     while (f->n > 0)
         recording_close(f->sources[--f->n].recording);
-    fleet_index_clear(&f->index);
+    for (size_t i = 0; i < ARRAY_LEN(f->sides); i++) {
+        for (size_t k = 0; k < SOURCES_MOST; k++)
+            recording_close(f->sides[i].recordings[k]);
+        fleet_index_clear(&f->sides[i].index);
+    }
     arena_clear(&f->words);
 }
 
@@ -51,22 +66,34 @@ static const char *recording_name(const struct recording *r, const char *path)
     return slash ? slash + 1 : path;
 }
 
-static int open_file(struct files *f, const char *path, struct error *err)
+static int open_recording(struct recording **out, const char *path, struct error *err)
 {
-    struct recording *r = NULL;
     struct stat st;
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         return error_set(err, ERR_FORMAT, "%s is not a file", path);
-    if (f->n == (f->nodes ? SOURCES_MOST : FILES_MOST))
-        return error_set(err, ERR_USAGE, "at most %d recordings are compared", FILES_MOST);
-    if (recording_open(&r, path, err) != 0)
+    if (recording_open(out, path, err) != 0)
         return (int)err->code;
-    if (recording_check(r, err) != 0) {
-        recording_close(r);
-        return (int)err->code;
+    if (recording_check(*out, err) != 0) {
+        recording_close(*out);
+        *out = NULL;
     }
+    return (int)err->code;
+}
+
+static void add_source(struct files *f, struct recording *r, const char *name)
+{
     f->sources[f->n++] = (struct summary_input){
-        .recording = r, .name = recording_name(r, path), .from = 1, .to = recording_info(r)->ticks};
+        .recording = r, .name = name, .from = 1, .to = recording_info(r)->ticks};
+}
+
+static int open_file(struct files *f, const char *path, struct error *err)
+{
+    struct recording *r = NULL;
+    if (f->n == FILES_MOST)
+        return error_set(err, ERR_USAGE, "at most %d recordings are compared", FILES_MOST);
+    if (open_recording(&r, path, err) != 0)
+        return (int)err->code;
+    add_source(f, r, recording_name(r, path));
     return 0;
 }
 
@@ -79,7 +106,7 @@ static int open_files(struct files *f, const struct cli_options *o, struct error
     return rc;
 }
 
-/* ---- a directory: the recordings of several nodes */
+/* ---- directories */
 
 static const char *clock_text(struct arena *a, const struct recorded_clock *c)
 {
@@ -88,24 +115,102 @@ static const char *clock_text(struct arena *a, const struct recorded_clock *c)
                : arena_printf(a, "%+.1f ms ± %.1f", c->offset_us / 1000, c->bound_us / 1000);
 }
 
+static int open_side(struct files *f, struct side *side, const char *dir, struct error *err)
+{
+    side->dir = dir;
+    if (fleet_index_open(&side->index, dir, err) != 0)
+        return (int)err->code;
+    for (size_t i = 0; i < side->index.n; i++) {
+        const struct recorded_node *node = &side->index.nodes[i];
+        const char *path = arena_printf(&f->words, "%s/%s", dir, node->file);
+        struct error why = {0};
+        if (open_recording(&side->recordings[i], path, &why) != 0)
+            side->why[i] = *node->why ? node->why : arena_strdup(&f->words, why.text);
+    }
+    return 0;
+}
+
+static void take_node(struct files *f, struct side *side, size_t node)
+{
+    add_source(f, side->recordings[node], side->index.nodes[node].name);
+    side->recordings[node] = NULL;
+}
+
 /* One that has no recording is said, and the others are compared. */
 static int open_nodes(struct files *f, const char *dir, struct error *err)
 {
-    if (fleet_index_open(&f->index, dir, err) != 0)
-        return (int)err->code;
+    struct side *side = &f->sides[0];
     f->nodes = true;
-    for (size_t i = 0; i < f->index.n; i++) {
-        const struct recorded_node *node = &f->index.nodes[i];
-        struct error why = {0};
-        if (open_file(f, arena_printf(&f->words, "%s/%s", dir, node->file), &why) != 0) {
-            tell_line("%s is not in the report: %s", node->name, *node->why ? node->why : why.text);
+    if (open_side(f, side, dir, err) != 0)
+        return (int)err->code;
+    for (size_t i = 0; i < side->index.n; i++) {
+        const struct recorded_node *node = &side->index.nodes[i];
+        if (!side->recordings[i]) {
+            tell_line("%s is not in the report: %s", node->name, side->why[i]);
             continue;
         }
-        f->sources[f->n - 1].name = node->name;
+        take_node(f, side, i);
         f->sources[f->n - 1].clock_begin = clock_text(&f->words, &node->begin);
         f->sources[f->n - 1].clock_end = clock_text(&f->words, &node->end);
     }
     return f->n > 0 ? 0 : error_set(err, ERR_NOT_FOUND, "%s: no recording of a node", dir);
+}
+
+/* As it was named, or by its own name. */
+static bool is_same_node(const struct side *x, size_t i, const struct side *y, size_t k)
+{
+    const struct recording *one = x->recordings[i], *other = y->recordings[k];
+    return strcmp(x->index.nodes[i].name, y->index.nodes[k].name) == 0 ||
+           (one && other && *recording_info(one)->node &&
+            strcmp(recording_info(one)->node, recording_info(other)->node) == 0);
+}
+
+static void pair_node(struct files *f, size_t node, struct summary_unpaired *unpaired)
+{
+    struct side *before = &f->sides[0], *after = &f->sides[1];
+    size_t k = 0;
+    while (k < after->index.n && (after->is_taken[k] || !is_same_node(before, node, after, k)))
+        k++;
+    const bool has_after = k < after->index.n;
+    if (has_after)
+        after->is_taken[k] = true;
+    if (has_after && before->recordings[node] && after->recordings[k]) {
+        take_node(f, before, node);
+        take_node(f, after, k);
+        return;
+    }
+    unpaired[f->pairs.n_unpaired++] =
+        (struct summary_unpaired){before->index.nodes[node].name, before->why[node],
+                                  has_after ? after->why[k] : "not recorded there"};
+}
+
+static int tell_no_pairs(const struct files *f, struct error *err)
+{
+    for (size_t i = 0; i < f->pairs.n_unpaired; i++) {
+        const struct summary_unpaired *u = &f->pairs.unpaired[i];
+        tell_line("%s: not in %s: %s", u->node, u->no_before ? f->pairs.before : f->pairs.after,
+                  u->no_before ? u->no_before : u->no_after);
+    }
+    return error_set(err, ERR_NOT_FOUND, "%s and %s have recordings of no common node",
+                     f->pairs.before, f->pairs.after);
+}
+
+/* Each node with itself; who has only one recording is said. */
+static int open_pairs(struct files *f, const struct cli_options *o, struct error *err)
+{
+    struct summary_unpaired *unpaired =
+        arena_alloc(&f->words, (size_t)2 * SOURCES_MOST * sizeof *unpaired);
+    f->pairs = (struct summary_pairs){o->target, o->rest[0], unpaired, 0};
+    if (open_side(f, &f->sides[0], o->target, err) != 0 ||
+        open_side(f, &f->sides[1], o->rest[0], err) != 0)
+        return (int)err->code;
+    for (size_t i = 0; i < f->sides[0].index.n; i++)
+        pair_node(f, i, unpaired);
+    for (size_t k = 0; k < f->sides[1].index.n; k++)
+        if (!f->sides[1].is_taken[k])
+            unpaired[f->pairs.n_unpaired++] = (struct summary_unpaired){
+                f->sides[1].index.nodes[k].name, "not recorded there", f->sides[1].why[k]};
+    return f->n > 0 ? 0 : tell_no_pairs(f, err);
 }
 
 static bool is_directory(const char *path)
@@ -159,7 +264,8 @@ static int write_summary(const struct files *f, const struct cli_options *o,
     const struct summary_options options = {.format = summary_format(o->format),
                                             .columns = output_columns(env),
                                             .ascii = o->ascii || !env->utf8,
-                                            .nodes = f->nodes};
+                                            .nodes = f->nodes,
+                                            .pairs = f->pairs.before ? &f->pairs : NULL};
     struct buf text;
     buf_init(&text, 0);
     if (summary_write(&text, f->sources, f->n, &options, err) == 0) {
@@ -188,22 +294,35 @@ int command_report(const struct cli_options *o, const struct app_env *env)
 
 /* ---- diff */
 
+/* node: of several, else NULL. */
 static bool limit_fails(const struct summary_limit *limit, const struct summary_input *a,
-                        const struct summary_input *b)
+                        const struct summary_input *b, const char *node)
 {
     struct buf why;
     buf_init(&why, 0);
-    if (summary_limit_is_of_nobody(limit, a, b, &why))
-        fprintf(stderr, "beamtop: %s\n", buf_cstr(&why));
-    buf_reset(&why);
-    bool fails = summary_limit_fails(limit, a, b, &why);
+    const bool fails = summary_limit_fails(limit, a, b, &why);
     if (fails)
-        fprintf(stderr, "beamtop: failed: %s\n", buf_cstr(&why));
+        tell_line("failed: %s%s%s", node ? node : "", node ? ": " : "", buf_cstr(&why));
     buf_clear(&why);
     return fails;
 }
 
-/* How many limits fail; -1: one of them is not a limit. */
+/* Of no node: the name may be mistyped. */
+static void tell_nobody(const struct summary_limit *limit, const struct files *f)
+{
+    bool is_of_nobody = true;
+    struct buf why;
+    buf_init(&why, 0);
+    for (size_t i = 0; is_of_nobody && i < f->n; i += 2) {
+        buf_reset(&why);
+        is_of_nobody = summary_limit_is_of_nobody(limit, &f->sources[i], &f->sources[i + 1], &why);
+    }
+    if (is_of_nobody)
+        tell_line("%s", buf_cstr(&why));
+    buf_clear(&why);
+}
+
+/* How many limits fail, of all nodes; -1: one of them is not a limit. */
 static int check_limits(const struct files *f, const struct cli_options *o, struct error *err)
 {
     int failed = 0;
@@ -211,7 +330,11 @@ static int check_limits(const struct files *f, const struct cli_options *o, stru
         struct summary_limit *limit = NULL;
         if (summary_limit_parse(&limit, o->fail_on[i], err) != 0)
             return -1;
-        failed += f && limit_fails(limit, &f->sources[0], &f->sources[1]);
+        if (f)
+            tell_nobody(limit, f);
+        for (size_t k = 0; f && k < f->n; k += 2)
+            failed += limit_fails(limit, &f->sources[k], &f->sources[k + 1],
+                                  f->pairs.before ? f->sources[k].name : NULL);
         summary_limit_free(limit);
     }
     for (size_t i = 0; f && i < f->n; i++)
@@ -219,12 +342,24 @@ static int check_limits(const struct files *f, const struct cli_options *o, stru
     return failed;
 }
 
+static int open_both(struct files *f, const struct cli_options *o, struct error *err)
+{
+    const bool first = is_directory(o->target), second = is_directory(o->rest[0]);
+    if (first != second)
+        return error_set(err, ERR_USAGE,
+                         "%s is a directory of recordings, and %s is none: name two files or two "
+                         "directories",
+                         first ? o->target : o->rest[0], first ? o->rest[0] : o->target);
+    return first ? open_pairs(f, o, err) : open_files(f, o, err);
+}
+
 int command_diff(const struct cli_options *o, const struct app_env *env)
 {
     struct error err = {0};
     struct files files = {0};
     int failed = check_limits(NULL, o, &err); /* errors first, before anything is printed */
-    if (failed == 0 && open_files(&files, o, &err) == 0 && write_summary(&files, o, env, &err) == 0)
+    arena_init(&files.words);
+    if (failed == 0 && open_both(&files, o, &err) == 0 && write_summary(&files, o, env, &err) == 0)
         failed = check_limits(&files, o, &err);
     close_files(&files);
     if (err.code != ERR_NONE)

@@ -154,4 +154,68 @@ TEST_WITH(test_refused, NULL, NULL)
     }
 }
 
+/* ---- two directories */
+
+#define NODE(name, file)                                                                           \
+    "{\"name\":\"" name "\",\"file\":\"" file "\",\"state\":\"complete\",\"ticks\":13}"
+
+static void make_side(const struct place *p, char *dir, size_t size, const char *name,
+                      const char *nodes)
+{
+    char path[160], text[600];
+    snprintf(dir, size, "%s/%s", p->dir, name);
+    assert_int_equal(mkdir(dir, 0700), 0);
+    snprintf(path, sizeof path, "%s/index.json", dir);
+    snprintf(text, sizeof text,
+             "{\"schema\":\"beamtop.recordings/1\",\"begin_us\":1,\"nodes\":[%s]}", nodes);
+    write_text(path, text);
+}
+
+static void link_file(const char *dir, const char *name, const char *of)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    assert_int_equal(link(of, path), 0);
+}
+
+static void remove_side(const char *dir)
+{
+    static const char *const names[] = {"a.btr", "b.btr", "c.btr", "index.json"};
+    char path[160];
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        unlink(path);
+    }
+    assert_int_equal(rmdir(dir), 0);
+}
+
+/* Each node with itself, whatever its file is called; limits hold for each. */
+TEST_WITH(test_directories, NULL, NULL)
+{
+    const struct place *p = *state;
+    char one[100], other[100];
+    make_side(p, one, sizeof one, "one",
+              NODE("a@h", "a.btr") "," NODE("b@h", "b.btr") "," NODE("c@h", "c.btr"));
+    make_side(p, other, sizeof other, "other", NODE("a@h", "b.btr") "," NODE("b@h", "a.btr"));
+    link_file(one, "a.btr", p->good);
+    link_file(one, "b.btr", p->good);
+    link_file(one, "c.btr", p->good);
+    link_file(other, "b.btr", p->bad);
+    link_file(other, "a.btr", p->text);
+    assert_int_equal(run(p, command_diff, FORMAT_TEXT, one, other, NULL), EXIT_DONE);
+    assert_out(p, "1 node: ");
+    assert_out(p, "on 1 of 1 nodes: sync_logger (fix: a@h)");
+    assert_out(p, "c@h is not compared");
+    assert_out(p, "b@h is not compared");
+    assert_out(p, "is not a recording of beamtop");
+    assert_int_equal(run(p, command_diff, FORMAT_JSON, one, other, "finding:fix"), EXIT_FAILED);
+    assert_out(p, "beamtop.nodes_diff/1");
+    assert_int_equal(run(p, command_diff, FORMAT_TEXT, one, p->good, NULL), EXIT_USAGE);
+    remove_side(other);
+    make_side(p, other, sizeof other, "other", NODE("d@h", "a.btr"));
+    assert_int_equal(run(p, command_diff, FORMAT_TEXT, one, other, NULL), EXIT_USAGE);
+    remove_side(one);
+    remove_side(other);
+}
+
 TESTS_WITH(setup, teardown);

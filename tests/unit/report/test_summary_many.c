@@ -503,3 +503,94 @@ TEST(test_nodes)
     json_decref(root);
     done(&o);
 }
+
+/* ---- nodes that were recorded twice */
+
+static void summarise_pairs(struct opened *o, enum summary_format format)
+{
+    static const struct summary_unpaired unpaired[] = {{"d@h", NULL, "not recorded there"},
+                                                       {"e@h", "no answer", "is not a recording"}};
+    const struct summary_pairs pairs = {"monday", "tuesday", unpaired, ARRAY_LEN(unpaired)};
+    const struct summary_options options = {.format = format, .columns = 120, .pairs = &pairs};
+    struct error err = {0};
+    buf_reset(&o->text);
+    if (summary_write(&o->text, o->sources, o->n, &options, &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+static void add_pair(struct opened *o, const char *node, const struct made *before,
+                     const struct made *after)
+{
+    add(o, before);
+    add(o, after);
+    o->sources[o->n - 2].name = o->sources[o->n - 1].name = node;
+}
+
+static size_t count_nodes(const json_t *list, const char *key, const char *value)
+{
+    size_t i;
+    const json_t *o;
+    json_array_foreach (list, i, o)
+        if (strcmp(json_string_value(json_object_get(o, key)), value) == 0)
+            return json_array_size(json_object_get(o, "nodes"));
+    return 0;
+}
+
+/* What is new on two nodes is one line, as what is gone on the third; who was recorded once is
+ * named. */
+TEST(test_pairs)
+{
+    struct opened o = {0};
+    const struct made sync = sync_logger();
+    struct made worse = sync_logger();
+    worse.busy[2].share = 0.45;
+    add_pair(&o, "a@h", &made_healthy, &sync);
+    add_pair(&o, "b@h", &made_healthy, &worse);
+    add_pair(&o, "c@h", &sync, &made_healthy);
+    summarise_pairs(&o, SUMMARY_TEXT);
+    const char *text = buf_cstr(&o.text);
+    assert_says(text, "3 nodes: tuesday, after monday");
+    assert_says(text, "d@h is not compared: not in tuesday: not recorded there");
+    assert_says(text, "e@h is not compared: not in monday: no answer; not in tuesday: is not a");
+    assert_says(text, "on 2 of 3 nodes: sync_logger (fix: a@h, b@h)");
+    assert_says(strstr(text, "Findings that are gone"), "on 1 of 3 nodes: sync_logger (fix: c@h)");
+    assert_says(strstr(text, "What changed"), "2 of 3: b@h, a@h");
+    assert_says(strstr(text, "What changed"), "1 of 3: c@h");
+    summarise_pairs(&o, SUMMARY_JSON);
+    json_t *root = json_loads(buf_cstr(&o.text), 0, NULL);
+    assert_string_equal(json_string_value(json_object_get(root, "schema")), "beamtop.nodes_diff/1");
+    assert_int_equal(json_array_size(json_object_get(root, "nodes")), 3);
+    assert_int_equal(json_array_size(json_object_get(root, "not_compared")), 2);
+    assert_int_equal(count_nodes(json_object_get(root, "findings"), "change", "new"), 2);
+    assert_int_equal(count_nodes(json_object_get(root, "findings"), "change", "gone"), 1);
+    assert_int_equal(count_nodes(json_object_get(root, "changes"), "what", "logger_olp"), 2);
+    json_decref(root);
+    done(&o);
+}
+
+/* The same change of a setting on two nodes is one row; a number has the largest change. */
+TEST(test_pairs_at_the_end)
+{
+    struct opened o = {0};
+    const struct made before = keeps_answers("before", settings_before, tables_before);
+    const struct made after = keeps_answers("after", settings_after, tables_after);
+    const struct made other =
+        keeps_answers("other", settings_after,
+                      TABLE("tables", ETS("sessions", "cart", "9000", "99999999"), "true"));
+    add_pair(&o, "a@h", &before, &after);
+    add_pair(&o, "b@h", &before, &other);
+    add_pair(&o, "c@h", &before, &before);
+    summarise_pairs(&o, SUMMARY_TEXT);
+    const char *text = strstr(buf_cstr(&o.text), "What the nodes had at the end");
+    assert_says(text, "versions, OTP         2 of 3: a@h, b@h       25         27");
+    assert_says(text, "sessions, cart: memory  2 of 3: b@h, a@h  10.0 MiB  95.4 MiB   +854%");
+    assert_says(text, "old, cart: objects      1 of 3: a@h          2.00k         0    gone");
+    assert_says(text, "Not compared, since one of the recordings has no answer: ");
+    summarise_pairs(&o, SUMMARY_JSON);
+    json_t *root = json_loads(buf_cstr(&o.text), 0, NULL);
+    const json_t *differences = json_object_get(root, "differences");
+    assert_int_equal(count_nodes(differences, "what", "versions, OTP"), 2);
+    assert_int_equal(count_nodes(differences, "what", "old, cart"), 1);
+    json_decref(root);
+    done(&o);
+}
