@@ -87,7 +87,7 @@ static void add_findings(struct summary *out, const struct summary *of, const st
 {
     for (size_t i = 0; i < of->findings.len; i++) {
         const struct finding *f = &of->findings.items[i];
-        const bool is_evaluated = findings_not_evaluated(&other->findings, f->rule) == NULL;
+        const bool is_evaluated = !findings_not_evaluated(&other->findings, f->rule);
         if (is_evaluated == evaluated && !has_like(other, f))
             out->findings.items[out->findings.len++] = *f;
     }
@@ -456,7 +456,7 @@ static const char *period_text(struct arena *a, const struct summary *s)
                         s->gaps > 0 ? arena_printf(a, ", %lld gaps", (long long)s->gaps) : "");
 }
 
-static void put_nodes(struct paper *paper, const struct pairs *p)
+static void put_paired_nodes(struct paper *paper, const struct pairs *p)
 {
     struct arena *a = &paper->arena;
     const char **titles = arena_alloc(a, 4 * sizeof *titles);
@@ -480,7 +480,7 @@ void summary_pairs(struct paper *paper, const struct summary *s, size_t n,
     paper->title = arena_printf(&paper->arena, "beamtop: %s, after %s", of->after, of->before);
     paper_heading(paper, 1, "%zu node%s: %s, after %s", p.n, p.n == 1 ? "" : "s", of->after,
                   of->before);
-    put_nodes(paper, &p);
+    put_paired_nodes(paper, &p);
     put_findings(paper, &p);
     put_changes(paper, &p);
     put_differences(paper, &p);

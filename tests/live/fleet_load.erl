@@ -8,6 +8,8 @@
 %%   rarely   the same, every 10,000th
 %%   rest     these end
 %%   clock    `seconds` is written, what the system's clock says there
+%%   join     connects to the node that the file `peer` names
+%%   leave    disconnects from all
 %%   audit    `left` is written, by audit.erl
 -module(fleet_load).
 -export([start/2, watch/2, echo/0, rounds/2, working/2, ping/1, pong/1, back/1, work/1]).
@@ -38,6 +40,15 @@ asked("rest", Dir, {Baseline, Pids}) ->
 asked("clock", Dir, State) ->
     ok = file:write_file(filename:join(Dir, "seconds"), integer_to_list(os:system_time(second))),
     ok = file:delete(filename:join(Dir, "clock")),
+    State;
+asked("join", Dir, State) ->
+    {ok, Peer} = file:read_file(filename:join(Dir, "peer")),
+    net_kernel:connect_node(list_to_atom(string:trim(binary_to_list(Peer)))),
+    ok = file:delete(filename:join(Dir, "join")),
+    State;
+asked("leave", Dir, State) ->
+    [erlang:disconnect_node(Node) || Node <- nodes()],
+    ok = file:delete(filename:join(Dir, "leave")),
     State;
 asked("audit", Dir, {Baseline, Pids} = State) ->
     audit:write(Dir, Pids ++ Baseline),

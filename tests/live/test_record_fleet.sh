@@ -13,7 +13,7 @@ command -v sqlite3 >/dev/null || skip_all "no sqlite3 here"
 XDG_STATE_HOME=$work/state
 export XDG_STATE_HOME
 
-index() { jq -e "$1" "$recorded/index.json" >/dev/null 2>&1; }
+index() { [ -s "$recorded/index.json" ] && jq -e "$1" "$recorded/index.json" >/dev/null 2>&1; }
 index_has() { index "$1" || { echo "not so: $1"; cat "$recorded/index.json" "$work/err"; return 1; }; }
 comes() { wait_until 120 index "$1" || { echo "does not come: $1"; cat "$recorded/index.json" "$work/err"; return 1; }; }
 
@@ -66,7 +66,7 @@ reports_all_of_them() {
 # A second recording, of all but the last: that one is named, and the others are compared with themselves.
 compares_with_another() {
     first=$recorded kept=$names kept_all=$all_run kept_count=$count
-    names=${names%,*} count=$((count - 1))
+    names=${names%,*}, count=$((count - 1))
     [ "$count" -gt 0 ] || return 0
     all_run="[.nodes[] | select(.state == \"recording\")] | length == $count"
     records && wait_until 120 has_ticks 4 && stops 0
@@ -157,6 +157,68 @@ takes_cookies_of_patterns() {
     comes "$all_run" && stops 0
 }
 
+# ---- who comes and goes
+
+joins() {
+    dir=$last_dir
+    echo "$seed" >"$dir/peer"
+    order join
+}
+leaves() {
+    dir=$last_dir
+    order leave
+}
+# The cookie by pattern is that of the first only: its recorder gets that of the other from there.
+follows_the_cluster() {
+    seed=${names%,*} seed=${seed##*,}
+    [ "$count" -ge 2 ] || { not_tried "one release here"; return 0; }
+    recorded=$work/cluster
+    printf '%s releases\n' "$seed" >"$work/cookies" && chmod 600 "$work/cookies"
+    HOME=$work XDG_CONFIG_HOME=$work/config "$beamtop" record "$seed" --cluster -o "$recorded" --cookies "$work/cookies" \
+        --timeout 60 --no-config -i 1 -b 100 >"$work/out" 2>"$work/err" &
+    recorder=$!
+    comes '.nodes | length == 1 and .[0].state == "recording"' && joins || return 1
+    comes ".nodes[1] | .name == \"$last\" and .state == \"recording\"" && wait_until 120 has_ticks 2 || return 1
+    leaves && comes '.nodes[1] | .state == "complete" and .why == "left the cluster" and .until_us > .from_us' || return 1
+    joins && comes ".nodes[2] | .name == \"$last\" and .state == \"recording\"" && stops 0 || return 1
+    index_has '(.nodes | length) == 3 and all(.nodes[]; .state == "complete" and .until_us > .from_us)
+        and .nodes[2].from_us > .nodes[1].until_us and .nodes[0].why == null' && leaves || return 1
+    "$beamtop" report "$recorded" >"$work/out" 2>"$work/err"
+    ends_with 0 $? && wait_until 60 none_runs
+}
+
+# A name that nobody has is tried again; what DNS does not know is an error, and leaves no index.
+names_from_dns() {
+    recorded=$work/dns
+    "$beamtop" record "${last%@*}@dns:localhost" -o "$recorded" --cookie-file "$work/cookie" --timeout 30 --no-config -i 1 \
+        -b 100 >"$work/out" 2>"$work/err" &
+    recorder=$!
+    comes "any(.nodes[]; .name == \"$last\" and .state == \"recording\" and .ticks >= 2)" || return 1
+    kill -INT "$recorder"
+    wait "$recorder"
+    index_has ".end_us != null and any(.nodes[]; .name == \"$last\" and .state == \"complete\")" || return 1
+    "$beamtop" record shop@dns:nowhere.invalid -o "$work/nowhere" --cookie-file "$work/cookie" --timeout 30 \
+        >"$work/out" 2>"$work/err"
+    ends_with 3 $? && told nowhere.invalid && [ ! -e "$work/nowhere/index.json" ]
+}
+
+# Of two that start at once one is refused, and the index is that of the other.
+two_into_one_directory() {
+    recorded=$work/one
+    for each in 1 2; do
+        "$beamtop" record start "$names," -o "$recorded" --cookie-file "$work/cookie" --timeout 60 --no-config -i 1 -b 100 \
+            >"$work/out-$each" 2>"$work/err-$each" &
+        eval "starter_$each=$!"
+    done
+    wait "$starter_1"
+    first=$?
+    wait "$starter_2"
+    second=$?
+    [ $((first + second)) = 2 ] && grep -q 'has recordings' "$work/err-1" "$work/err-2" && index_has "$all_run" || return 1
+    "$beamtop" record stop -o "$recorded" >"$work/out" 2>"$work/err"
+    comes '.end_us != null and all(.nodes[]; .state == "complete")' && wait_until 60 none_runs
+}
+
 start_nodes_and_count() { start_nodes && all_run="$all_run$count"; }
 
 trap stop_nodes EXIT
@@ -164,7 +226,8 @@ trap 'exit 130' HUP INT TERM PIPE
 start_epmd
 run start_nodes_and_count
 for case in has_a_file_for_each reports_all_of_them compares_with_another one_node_is_lost one_recorder_is_killed one_is_not_there \
-    a_kill_ends_all starts_and_stops takes_cookies_of_patterns; do
+    a_kill_ends_all starts_and_stops takes_cookies_of_patterns two_into_one_directory names_from_dns \
+    follows_the_cluster; do
     if [ -n "${BEAMTOP_TESTS-}" ]; then
         case " $BEAMTOP_TESTS " in *" $case "*) ;; *) continue ;; esac
     fi

@@ -38,6 +38,11 @@ static json_t *clock_json(const struct recorded_clock *c)
     return o;
 }
 
+static json_t *time_json(int64_t wall_us)
+{
+    return wall_us > 0 ? json_integer(wall_us) : json_null();
+}
+
 static json_t *recorded_json(const struct recorded_node *node)
 {
     json_t *o = json_object();
@@ -46,6 +51,8 @@ static json_t *recorded_json(const struct recorded_node *node)
     json_object_set_new(o, "state", json_string(states[node->state]));
     json_object_set_new(o, "why", json_chars(node->why));
     json_object_set_new(o, "ticks", json_integer(node->ticks));
+    json_object_set_new(o, "from_us", time_json(node->from_us));
+    json_object_set_new(o, "until_us", time_json(node->until_us));
     json_object_set_new(o, "clock_begin", clock_json(&node->begin));
     json_object_set_new(o, "clock_end", clock_json(&node->end));
     return o;
@@ -56,8 +63,7 @@ void fleet_index_put(struct buf *out, const struct fleet_index *index)
     json_t *root = json_object(), *nodes = json_array();
     json_object_set_new(root, "schema", json_string(SCHEMA));
     json_object_set_new(root, "begin_us", json_integer(index->begin_us));
-    json_object_set_new(root, "end_us",
-                        index->end_us > 0 ? json_integer(index->end_us) : json_null());
+    json_object_set_new(root, "end_us", time_json(index->end_us));
     for (size_t i = 0; i < index->n; i++)
         json_array_append_new(nodes, recorded_json(&index->nodes[i]));
     json_object_set_new(root, "nodes", nodes);
@@ -100,6 +106,15 @@ static bool read_clock(struct recorded_clock *out, const json_t *o)
     return true;
 }
 
+/* An earlier version wrote none. */
+static bool read_time(int64_t *out, const json_t *time)
+{
+    const bool is_known = json_is_integer(time);
+    if (is_known)
+        *out = json_integer_value(time);
+    return !time || json_is_null(time) || (is_known && *out >= 0);
+}
+
 static bool read_state(enum recorded_state *out, const json_t *text)
 {
     for (size_t i = 0; json_is_string(text) && i < ARRAY_LEN(states); i++)
@@ -121,7 +136,9 @@ static bool read_recorded(struct recorded_node *out, const json_t *o)
         (why && !json_is_null(why) && !copy_text(out->why, sizeof out->why, why)))
         return false;
     out->ticks = json_integer_value(ticks);
-    return read_clock(&out->begin, json_object_get(o, "clock_begin")) &&
+    return read_time(&out->from_us, json_object_get(o, "from_us")) &&
+           read_time(&out->until_us, json_object_get(o, "until_us")) &&
+           read_clock(&out->begin, json_object_get(o, "clock_begin")) &&
            read_clock(&out->end, json_object_get(o, "clock_end"));
 }
 

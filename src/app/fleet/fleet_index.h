@@ -21,7 +21,7 @@
 enum recorded_state {
     RECORDED_STARTING, /* no tick yet */
     RECORDED_RUNNING,
-    RECORDED_COMPLETE, /* stopped, or its time is over */
+    RECORDED_COMPLETE, /* stopped, or its time is over; or it has left, and `why` says so */
     RECORDED_FAILED,   /* `why`; its file has what came until then */
 };
 
@@ -38,6 +38,7 @@ struct recorded_node {
     char why[300];
     int64_t ticks;
     struct recorded_clock begin, end; /* at the first tick and the last */
+    int64_t from_us, until_us;        /* of its recorder, this host's time of day; 0: unknown */
 };
 
 struct fleet_index {

@@ -23,6 +23,7 @@ enum member_origin {
     MEMBER_OF_CLUSTER,
 };
 
+#define FLEET_CLUSTER_MS 5000u   /* from one look at who is in the cluster to the next */
 #define FLEET_ODD_LINKS_MS 2000u /* from one answer of `links` to the next, of one that is_odd */
 
 struct member {
@@ -81,6 +82,9 @@ void fleet_look_up(struct member *m); /* of one that DNS resolves */
 bool fleet_asks_cluster(const struct member *m);
 void fleet_take_cluster(struct member *seed);                  /* its model has them */
 bool fleet_is_twin(const struct member *m, struct error *why); /* it is up: another has it */
+bool fleet_is_resolved(const struct fleet *f); /* of names: nothing more is to be waited for */
+/* Which of those that are to name nodes has not. ERR_NONE: all have. */
+int fleet_why_unnamed(const struct fleet *f, struct error *err);
 
 /* fleet_names.c: calls add for each name, in order. ERR_USAGE says what is wrong, and where; errors
  * of add end it. */

@@ -10,7 +10,6 @@
 #include "fleet_internal.h"
 
 #define LOOK_AGAIN_MS 30000u
-#define CLUSTER_MS 5000u
 #define RESOLVE_TURN_MS 20u
 
 /* ---- two names of one */
@@ -189,7 +188,7 @@ void fleet_take_cluster(struct member *seed)
         end_naming(&naming, "left the cluster");
     seed->note = many.code != ERR_NONE ? "its cluster has more nodes than have a row" : NULL;
     f->cluster_known = true;
-    f->cluster_due_ms = uv_now(f->setup.loop) + CLUSTER_MS;
+    f->cluster_due_ms = uv_now(f->setup.loop) + FLEET_CLUSTER_MS;
 }
 
 /* ---- all names, once */
@@ -202,8 +201,7 @@ struct resolving {
     int signal; /* that has ended it */
 };
 
-/* Nothing more is to be waited for. */
-static bool is_resolved(const struct fleet *f)
+bool fleet_is_resolved(const struct fleet *f)
 {
     bool has_failed = true;
     for (size_t i = 0; i < f->n; i++) {
@@ -218,7 +216,7 @@ static bool is_resolved(const struct fleet *f)
 static void on_resolve_turn(uv_timer_t *timer)
 {
     struct resolving *r = timer->data;
-    if (is_resolved(r->fleet) || uv_now(&r->rt.loop) - r->rt.started_ms > r->most_ms)
+    if (fleet_is_resolved(r->fleet) || uv_now(&r->rt.loop) - r->rt.started_ms > r->most_ms)
         runtime_end(&r->rt, 0, NULL);
 }
 
@@ -229,21 +227,28 @@ static void on_resolve_signal(uv_signal_t *handle, int number)
     runtime_end(&r->rt, 128 + number, NULL);
 }
 
-/* Those that the cluster has named come last. */
-static int take_resolved(struct fleet_names *out, const struct fleet *f, struct error *err)
+int fleet_why_unnamed(const struct fleet *f, struct error *err)
 {
-    *out = (struct fleet_names){0};
     for (size_t i = 0; i < f->n; i++) {
         const struct member *m = f->members[i];
         if (m->resolves && m->state != MEMBER_UP && m->why.code == ERR_NONE)
             (void)error_set(err, ERR_TIMEOUT, "%.255s was not looked up in time", m->name);
         else if (m->resolves && m->state != MEMBER_UP)
             *err = m->why;
-        else if (!m->resolves && m->origin != MEMBER_OF_CLUSTER)
-            fleet_names_put(out, m->name);
     }
     if (f->follows && !f->cluster_known && err->code == ERR_NONE && !fleet_has_failed(f, err))
         (void)error_set(err, ERR_TIMEOUT, "the nodes of the cluster were not named in time");
+    return err->code;
+}
+
+/* Those that the cluster has named come last. */
+static int take_resolved(struct fleet_names *out, const struct fleet *f, struct error *err)
+{
+    *out = (struct fleet_names){0};
+    (void)fleet_why_unnamed(f, err);
+    for (size_t i = 0; i < f->n; i++)
+        if (!f->members[i]->resolves && f->members[i]->origin != MEMBER_OF_CLUSTER)
+            fleet_names_put(out, f->members[i]->name);
     out->lent_from = out->n;
     for (size_t i = 0; i < f->n; i++) {
         const struct member *m = f->members[i];

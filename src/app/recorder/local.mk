@@ -6,7 +6,8 @@ src_libapp_a_SOURCES += \
 	src/app/recorder/record_command.c src/app/recorder/record_control.c \
 	src/app/recorder/record_control.h src/app/recorder/record_detach.c \
 	src/app/recorder/record_detach.h src/app/recorder/record_fleet.c \
-	src/app/recorder/record_fleet.h src/app/recorder/record_events.c \
+	src/app/recorder/record_fleet.h src/app/recorder/record_fleet_internal.h src/app/recorder/record_fleet_nodes.c \
+	src/app/recorder/record_events.c \
 	src/app/recorder/record_retry.c \
 	src/app/recorder/record_retry.h src/app/recorder/record_run.c \
 	src/app/recorder/record_run_armed.c \

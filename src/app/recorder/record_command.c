@@ -130,8 +130,11 @@ static int record_start(struct record_setup *setup)
         return refuse_existing(path);
     snprintf(log_path, sizeof log_path, "%s%s.log", path,
              setup->several ? "/" FLEET_INDEX_FILE : "");
-    if (record_log_open(&log, log_path, &err) != 0)
+    if (record_log_open(&log, log_path, &err) != 0) {
+        if (setup->several)
+            record_fleet_unmake(path);
         return complain_with(EXIT_USAGE, err.text);
+    }
     /* The recorder leaves this directory. */
     if (options.cookie_file && realpath(options.cookie_file, cookie))
         options.cookie_file = cookie;
@@ -142,6 +145,8 @@ static int record_start(struct record_setup *setup)
     setup->detached = true;
     int rc = fork_recorder(setup, log.fd, said, sizeof said);
     close(log.fd);
+    if (rc != 0 && setup->several)
+        record_fleet_unmake(path);
     if (rc != 0)
         return complain_with(EXIT_FAILED, strerror(errno));
     if (strcmp(said, "ok") == 0)
@@ -162,10 +167,6 @@ static int check_names(struct record_setup *setup, char path[PATH_MAX + 1])
     struct fleet_names names;
     struct error err = {0};
     int rc = fleet_names_take(&names, setup->node, &err);
-    for (size_t i = 0; rc == 0 && i < names.n; i++)
-        if (fleet_is_meant(names.names[i]))
-            rc = error_set(&err, ERR_USAGE, "%.255s: a recording takes names of nodes, none of DNS",
-                           names.names[i]);
     fleet_names_clear(&names);
     if (rc != 0)
         return complain_with(EXIT_USAGE, err.text);
@@ -427,7 +428,7 @@ int command_record(const struct cli_options *o, const struct app_env *env)
     if (code != EXIT_DONE)
         return code;
     char names[PATH_MAX + 1];
-    setup.several = fleet_is_meant(setup.node);
+    setup.several = fleet_is_meant(setup.node) || o->cluster;
     if (setup.several && check_names(&setup, names) != EXIT_DONE)
         return EXIT_USAGE;
     return start           ? record_start(&setup)

@@ -1,229 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "record_fleet.h"
+#include "record_fleet_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/cli/output_file.h"
 #include "app/cli/tell.h"
-#include "app/fleet/fleet.h"
-#include "app/fleet/fleet_index.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/text.h"
-#include "record_detach.h"
 
 #define TURN_MS 500
 #define INDEX_EVERY_S 10
+#define IDLE_S 600 /* without a recorder: nobody could stop it */
+#define CLOCKS_BYTES (FLEET_INDEX_NODES * sizeof(struct record_clocks))
 
-struct recorder_child {
-    pid_t pid;
-    int ready; /* its word about its first tick; -1: said */
-    char path[PATH_MAX];
-    char said[256];
-    size_t said_len;
-    bool ended;
-    int code;
-};
-
-struct record_fleet {
-    const struct record_setup *setup;
-    struct cli_options options;
-    char cookie_file[PATH_MAX], cookies[PATH_MAX];
-    pid_t pid; /* this process */
-    struct fleet_index index;
-    struct recorder_child *children;
-    struct record_clocks *clocks; /* shared with them */
-    int turns[2];                 /* a pipe: a byte for each recorder that may start */
-    int signals;
-    sigset_t before;
-    int signal; /* that asked for the end, or 0 */
-    bool told;  /* who waits for all first ticks */
-    int64_t written_us;
-};
-
-/* ---- a recorder: in its own process */
-
-/* Its turn: false, there is none any more. */
-static bool wait_for_turn(const struct record_fleet *f)
-{
-    char byte;
-    close(f->turns[1]);
-    return prctl(PR_SET_PDEATHSIG, SIGINT) == 0 && getppid() == f->pid &&
-           read(f->turns[0], &byte, 1) == 1;
-}
-
-static void say_failure(int to, const char *text)
-{
-    dprintf(to, "%s", text);
-    _exit(EXIT_FAILED);
-}
-
-/* Never returns. It ends as by Ctrl-C when the process that has started it is gone. */
-static void be_fleet_recorder(const struct record_fleet *f, size_t node, int ready)
-{
-    struct record_setup setup = *f->setup;
-    struct record_log log;
-    struct error err = {0};
-    char log_path[PATH_MAX + 8];
-    if (!wait_for_turn(f))
-        _exit(EXIT_DONE);
-    setup.options = &f->options;
-    setup.node = f->index.nodes[node].name;
-    setup.file = f->children[node].path;
-    setup.detached = true;
-    setup.ready_fd = ready;
-    setup.clocks = &f->clocks[node];
-    snprintf(log_path, sizeof log_path, "%s.log", setup.file);
-    if (record_log_open(&log, log_path, &err) != 0)
-        say_failure(ready, err.text);
-    if (!record_detach(log.fd, ready))
-        say_failure(ready, "the recorder cannot detach from the terminal");
-    signal(SIGINT, SIG_DFL); /* a shell's background ignores it, and it may have come already */
-    sigprocmask(SIG_SETMASK, &f->before, NULL);
-    setvbuf(stderr, NULL, _IOLBF, 0);
-    const int code = record_run(&setup);
-    fflush(NULL);
-    _exit(code);
-}
-
-static int start_recorder(struct record_fleet *f, size_t node, struct error *err)
-{
-    struct recorder_child *c = &f->children[node];
-    int fds[2];
-    if (pipe2(fds, O_CLOEXEC) != 0)
-        return error_set_errno(err, errno, "no pipe to a recorder");
-    fflush(NULL);
-    c->pid = fork();
-    if (c->pid == 0)
-        be_fleet_recorder(f, node, fds[1]);
-    const int errnum = errno;
-    close(fds[1]);
-    if (c->pid < 0) {
-        close(fds[0]);
-        return error_set_errno(err, errnum, "no process for a recorder");
-    }
-    c->ready = fds[0];
-    return 0;
-}
-
-/* ---- the index */
-
-static void write_index(struct record_fleet *f)
-{
-    struct buf text, path;
-    struct output_file file;
-    struct error err = {0};
-    buf_init(&text, 0);
-    buf_init(&path, 0);
-    for (size_t i = 0; i < f->index.n; i++) {
-        f->index.nodes[i].ticks = f->clocks[i].ticks;
-        f->index.nodes[i].begin = f->clocks[i].begin;
-        f->index.nodes[i].end = f->clocks[i].end;
-    }
-    fleet_index_put(&text, &f->index);
-    buf_printf(&path, "%s/" FLEET_INDEX_FILE, f->setup->file);
-    if (output_file_open(&file, buf_cstr(&path), &err) == 0) {
-        fwrite(text.data, 1, text.len, file.to);
-        (void)output_file_close(&file, &err);
-    }
-    if (err.code != ERR_NONE)
-        tell_line("the index is not written: %s", err.text);
-    f->written_us = clock_wall_us();
-    buf_clear(&text);
-    buf_clear(&path);
-}
-
-/* ---- how each goes */
-
-static void fail_node(struct recorded_node *node, const char *why)
-{
-    node->state = RECORDED_FAILED;
-    snprintf(node->why, sizeof node->why, "%s", why);
-    tell_line("%s: %s", node->name, node->why);
-}
-
-/* Who was ready or has failed makes room for another. */
-static void end_start(struct record_fleet *f, size_t node)
-{
-    struct recorder_child *c = &f->children[node];
-    const bool ok = strcmp(c->said, "ok") == 0;
-    if (f->turns[1] >= 0 && write(f->turns[1], "", 1) != 1)
-        tell_line("the next recorder does not start: %s", strerror(errno));
-    close(c->ready);
-    c->ready = -1;
-    if (ok && f->index.nodes[node].state == RECORDED_STARTING)
-        f->index.nodes[node].state = RECORDED_RUNNING;
-    else if (!ok && *c->said)
-        fail_node(&f->index.nodes[node], c->said);
-    write_index(f);
-}
-
-static void read_word(struct record_fleet *f, size_t node)
-{
-    struct recorder_child *c = &f->children[node];
-    char byte;
-    ssize_t n;
-    do
-        n = read(c->ready, &byte, 1);
-    while (n < 0 && errno == EINTR);
-    if (n == 1 && c->said_len + 1 < sizeof c->said)
-        c->said[c->said_len++] = byte;
-    else if (n <= 0)
-        end_start(f, node);
-}
-
-static void judge_end(struct record_fleet *f, size_t node, int status)
-{
-    const struct recorder_child *c = &f->children[node];
-    struct recorded_node *of = &f->index.nodes[node];
-    char why[80];
-    const bool stopped = c->code == EXIT_DONE || (f->signal != 0 && c->code == 128 + f->signal);
-    if (of->state == RECORDED_FAILED)
-        return;
-    if (WIFSIGNALED(status) && !stopped)
-        snprintf(why, sizeof why, "its recorder was killed by signal %d", WTERMSIG(status));
-    else if (!stopped)
-        snprintf(why, sizeof why, "ended with exit code %d; see its log", c->code);
-    else
-        snprintf(why, sizeof why, "stopped before its first tick");
-    if (stopped && f->clocks[node].ticks > 0)
-        of->state = RECORDED_COMPLETE;
-    else
-        fail_node(of, why);
-}
-
-static void end_recorder(struct record_fleet *f, size_t node, int status)
-{
-    struct recorder_child *c = &f->children[node];
-    while (c->ready >= 0)
-        read_word(f, node);
-    c->ended = true;
-    c->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    judge_end(f, node, status);
-    write_index(f);
-}
-
-static void reap_recorders(struct record_fleet *f)
-{
-    for (size_t i = 0; i < f->index.n; i++) {
-        int status;
-        if (f->children[i].pid > 0 && !f->children[i].ended &&
-            waitpid(f->children[i].pid, &status, WNOHANG) == f->children[i].pid)
-            end_recorder(f, i, status);
-    }
-}
+/* ---- signals, and who waits */
 
 static size_t count_running(const struct record_fleet *f)
 {
@@ -233,12 +31,11 @@ static size_t count_running(const struct record_fleet *f)
     return n;
 }
 
-/* ---- signals, and who waits */
-
 /* Each ends as a single recording does; once more, and the proof is not waited for. */
 static void stop_recorders(struct record_fleet *f, int number)
 {
     f->signal = number;
+    fleet_follow_stop(&f->follow);
     if (f->turns[1] >= 0)
         close(f->turns[1]); /* who waits for a turn ends */
     f->turns[1] = -1;
@@ -253,12 +50,14 @@ static void take_signals(struct record_fleet *f)
     while (read(f->signals, &info, sizeof info) == (ssize_t)sizeof info)
         if (info.ssi_signo != SIGCHLD)
             stop_recorders(f, (int)info.ssi_signo);
-    reap_recorders(f);
+    record_fleet_reap(f);
 }
 
 static void tell_ready(struct record_fleet *f)
 {
     size_t up = 0;
+    if (f->follows && !f->known)
+        return;
     for (size_t i = 0; i < f->index.n; i++) {
         if (f->children[i].ready >= 0)
             return;
@@ -271,8 +70,10 @@ static void tell_ready(struct record_fleet *f)
         return;
     if (up > 0)
         dprintf(f->setup->ready_fd, "ok");
-    else
+    else if (f->index.n > 0)
         dprintf(f->setup->ready_fd, "%s: %s", f->index.nodes[0].name, f->index.nodes[0].why);
+    else
+        dprintf(f->setup->ready_fd, "%s", f->known_why);
     close(f->setup->ready_fd);
 }
 
@@ -290,24 +91,46 @@ static void show_progress(const struct record_fleet *f)
         text_duration(since, sizeof since, (double)(clock_wall_us() - f->index.begin_us) / 1e6));
 }
 
+/* Where nodes come and go it waits for others, but not for ever. */
+static bool is_over(const struct record_fleet *f)
+{
+    bool any = false;
+    if (count_running(f) > 0)
+        return false;
+    if (f->follow.from < 0)
+        return true;
+    for (size_t i = 0; i < f->index.n; i++)
+        any = any || f->clocks[i].ticks > 0;
+    const int64_t idle_us = clock_wall_us() - f->idle_us;
+    return f->known && (!any || f->ended_by_itself || idle_us > IDLE_S * SECOND_US ||
+                        (f->options.for_given && record_fleet_time_left(f) <= 0.01));
+}
+
+/* ---- turns */
+
 static void follow_recorders(struct record_fleet *f)
 {
-    struct pollfd *polled = alloc_zero(f->index.n + 1, sizeof *polled);
-    while (count_running(f) > 0) {
+    struct pollfd polled[FLEET_INDEX_NODES + 2];
+    while (!is_over(f)) {
+        const size_t n = f->index.n;
         polled[0] = (struct pollfd){.fd = f->signals, .events = POLLIN};
-        for (size_t i = 0; i < f->index.n; i++) /* poll() passes over -1 */
-            polled[i + 1] = (struct pollfd){.fd = f->children[i].ready, .events = POLLIN};
-        (void)poll(polled, f->index.n + 1, TURN_MS);
-        for (size_t i = 0; i < f->index.n; i++)
-            if (polled[i + 1].revents != 0 && f->children[i].ready >= 0)
-                read_word(f, i);
+        polled[1] = (struct pollfd){.fd = f->follow.from, .events = POLLIN};
+        for (size_t i = 0; i < n; i++) /* poll() passes over -1 */
+            polled[i + 2] = (struct pollfd){.fd = f->children[i].ready, .events = POLLIN};
+        (void)poll(polled, n + 2, TURN_MS);
+        for (size_t i = 0; i < n; i++)
+            if (polled[i + 2].revents != 0 && f->children[i].ready >= 0)
+                record_fleet_read(f, i);
+        if (polled[1].revents != 0)
+            record_fleet_take_news(f);
         take_signals(f);
+        record_fleet_retry(f);
         tell_ready(f);
         show_progress(f);
-        if (clock_wall_us() - f->written_us > INDEX_EVERY_S * INT64_C(1000000))
-            write_index(f);
+        if (clock_wall_us() - f->written_us > INDEX_EVERY_S * SECOND_US)
+            record_fleet_write(f);
     }
-    free(polled);
+    fleet_follow_stop(&f->follow);
 }
 
 /* ---- its life */
@@ -324,48 +147,41 @@ int record_fleet_make(const char *dir, struct error *err)
                          "%s is not a directory, which recordings of several nodes "
                          "need",
                          dir);
-    if (access(path, F_OK) == 0)
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0 && errno == EEXIST)
         return error_set(err, ERR_USAGE,
                          "%s has recordings; a recording is never written over another", dir);
+    if (fd < 0)
+        return error_set_errno(err, errno, "%s", path);
+    close(fd);
     return 0;
 }
 
-/* Two names may give one: the second has its number. */
-static void name_file(struct record_fleet *f, size_t node, const char *name)
+void record_fleet_unmake(const char *dir)
 {
-    struct recorded_node *of = &f->index.nodes[node];
-    struct buf file;
-    buf_init(&file, 0);
-    if (*name == '.')
-        buf_puts(&file, "_");
-    text_put_file_name(&file, name);
-    for (size_t i = 0; i < node; i++)
-        if (strncmp(f->index.nodes[i].file, buf_cstr(&file), file.len) == 0 &&
-            strcmp(f->index.nodes[i].file + file.len, ".btr") == 0)
-            buf_printf(&file, "-%zu", node + 1);
-    snprintf(of->name, sizeof of->name, "%s", name);
-    snprintf(of->file, sizeof of->file, "%s.btr", buf_cstr(&file));
-    snprintf(f->children[node].path, sizeof f->children[node].path, "%s/%s", f->setup->file,
-             of->file);
-    buf_clear(&file);
+    char path[PATH_MAX + sizeof FLEET_INDEX_FILE];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/" FLEET_INDEX_FILE, dir);
+    if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
+        unlink(path);
 }
 
 static int prepare_fleet(struct record_fleet *f, struct error *err)
 {
     struct fleet_names names;
     int rc = fleet_names_take(&names, f->setup->node, err);
+    f->follows = rc == 0 && fleet_follows(&names, &f->options);
     if (rc == 0 && names.n > FLEET_INDEX_NODES)
         rc = error_set(err, ERR_LIMIT, "%zu nodes: at most %d are recorded together", names.n,
                        FLEET_INDEX_NODES);
     if (rc == 0) {
-        f->index.nodes = alloc_zero(names.n, sizeof *f->index.nodes);
-        f->children = alloc_zero(names.n, sizeof *f->children);
-        for (f->index.n = 0; f->index.n < names.n; f->index.n++) {
-            f->children[f->index.n].ready = -1;
-            name_file(f, f->index.n, names.names[f->index.n]);
-        }
-        f->clocks = mmap(NULL, names.n * sizeof *f->clocks, PROT_READ | PROT_WRITE,
-                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        f->index.nodes = alloc_zero(FLEET_INDEX_NODES, sizeof *f->index.nodes);
+        f->children = alloc_zero(FLEET_INDEX_NODES, sizeof *f->children);
+        for (size_t i = 0; i < names.n; i++)
+            if (!fleet_is_meant(names.names[i]))
+                (void)record_fleet_add(f, names.names[i]);
+        f->clocks =
+            mmap(NULL, CLOCKS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (f->clocks == MAP_FAILED)
             rc = error_set_errno(err, errno, "no memory to share with recorders");
     }
@@ -397,9 +213,13 @@ static int start_recorders(struct record_fleet *f, struct error *err)
     if (rc == 0)
         rc = open_handles(f, err);
     if (rc == 0)
-        write_index(f);
+        record_fleet_write(f);
+    const int unused[] = {f->turns[0], f->turns[1], f->signals, -1};
+    if (rc == 0 && f->follows)
+        rc = fleet_follow_start(&f->follow, f->setup->node, &f->options, f->setup->env, unused,
+                                &f->before, err);
     for (size_t i = 0; i < f->index.n && rc == 0; i++)
-        rc = start_recorder(f, i, err);
+        rc = record_fleet_start(f, i, err);
     if (rc != 0)
         stop_recorders(f, SIGINT);
     return rc;
@@ -407,11 +227,14 @@ static int start_recorders(struct record_fleet *f, struct error *err)
 
 static int end_fleet_recording(struct record_fleet *f, const struct error *err)
 {
-    int code = err->code == ERR_NONE ? EXIT_DONE : exit_code_of_error(err->code);
+    const int none = f->signal != 0 ? 128 + f->signal : EXIT_CONNECT;
+    int code = err->code != ERR_NONE ? exit_code_of_error(err->code)
+               : f->index.n == 0     ? none
+                                     : EXIT_DONE;
     size_t complete = 0;
     for (size_t i = 0; i < f->index.n; i++) {
         complete += f->index.nodes[i].state == RECORDED_COMPLETE;
-        if (code == EXIT_DONE && f->children[i].pid > 0)
+        if (code == EXIT_DONE && f->children[i].pid > 0 && !f->children[i].has_left)
             code = f->children[i].code;
     }
     f->index.end_us = clock_wall_us();
@@ -420,7 +243,7 @@ static int end_fleet_recording(struct record_fleet *f, const struct error *err)
     if (f->setup->env->err_tty && !f->setup->detached)
         fputs("\r\033[K", stderr);
     if (f->written_us > 0) {
-        write_index(f);
+        record_fleet_write(f);
         tell_line("%s has %zu of %zu complete; `beamtop report %s` compares them", f->setup->file,
                   complete, f->index.n, f->setup->file);
     }
@@ -434,6 +257,7 @@ int record_fleet_run(const struct record_setup *setup)
                              .pid = getpid(),
                              .turns = {-1, -1},
                              .signals = -1,
+                             .follow.from = -1,
                              .index = {.begin_us = clock_wall_us()}};
     struct error err = {0};
     sigprocmask(SIG_BLOCK, NULL, &f.before);
@@ -447,13 +271,17 @@ int record_fleet_run(const struct record_setup *setup)
     tell_ready(&f);
     const int code = end_fleet_recording(&f, &err);
     if (f.clocks && f.clocks != MAP_FAILED)
-        munmap(f.clocks, f.index.n * sizeof *f.clocks);
+        munmap(f.clocks, CLOCKS_BYTES);
     for (size_t i = 0; i < ARRAY_LEN(f.turns); i++)
         if (f.turns[i] >= 0)
             close(f.turns[i]);
     if (f.signals >= 0)
         close(f.signals);
     sigprocmask(SIG_SETMASK, &f.before, NULL);
+    for (size_t i = 0; i < f.index.n; i++)
+        cookie_wipe(&f.children[i].lent);
+    if (f.written_us == 0)
+        record_fleet_unmake(setup->file);
     fleet_index_clear(&f.index);
     free(f.children);
     return code;

@@ -63,6 +63,8 @@ static int start_recording(struct recording_run *t, struct error *err)
     double interval_s = o->interval_given ? o->interval_s : 5;
     int rc = target_init(&t->target, t->setup->node, o, t->setup->env, NULL, 0, err);
     if (rc == 0)
+        target_lend(&t->target, t->setup->lent);
+    if (rc == 0)
         rc = record_run_armed_check(t->setup, err);
     const struct recorder_options options = {.node = t->target.name,
                                              .label = o->label,

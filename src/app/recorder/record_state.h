@@ -51,6 +51,7 @@ struct record_setup {
     bool detached;                /* no progress, and the end of a terminal does not end it */
     bool several;                 /* nodes: `node` is their names, `file` a directory */
     struct record_clocks *clocks; /* NULL: nobody asks */
+    const struct cookie *lent;    /* by who has named the node; NULL: it was typed */
     int ready_fd;                 /* gets "ok" at the first tick, or the error; -1: none */
 };
 

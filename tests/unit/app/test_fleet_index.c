@@ -16,8 +16,16 @@ static int read_text(struct fleet_index *index, const char *text)
 TEST(test_what_is_written_is_read)
 {
     struct recorded_node nodes[] = {
-        {"a@h", "a@h.btr", RECORDED_COMPLETE, "", 12, {5000, -1.5, 200}, {9000, 2.25, 100}},
-        {"b@h", "b@h.btr", RECORDED_FAILED, "no node b at h", 0, {0, 0, 0}, {0, 0, 0}},
+        {"a@h",
+         "a@h.btr",
+         RECORDED_COMPLETE,
+         "",
+         12,
+         {5000, -1.5, 200},
+         {9000, 2.25, 100},
+         4000,
+         9500},
+        {"b@h", "b@h.btr", RECORDED_FAILED, "no node b at h", 0, {0, 0, 0}, {0, 0, 0}, 4000, 0},
     };
     struct fleet_index index = {1000, 0, nodes, 2}, again;
     struct error err = {0};
@@ -30,6 +38,8 @@ TEST(test_what_is_written_is_read)
     assert_true(again.nodes[0].ticks == 12 && again.nodes[0].begin.offset_us == -1.5);
     assert_true(again.nodes[0].end.wall_us == 9000 && again.nodes[1].begin.wall_us == 0);
     assert_true(again.nodes[1].state == RECORDED_FAILED);
+    assert_true(again.nodes[0].from_us == 4000 && again.nodes[0].until_us == 9500);
+    assert_true(again.nodes[1].from_us == 4000 && again.nodes[1].until_us == 0);
     assert_string_equal(again.nodes[1].why, "no node b at h");
     fleet_index_clear(&again);
     buf_clear(&text);
@@ -58,6 +68,8 @@ static const char *const bad[] = {
     HEAD NODE("a@h", "a\\u0000b", "complete", "") "]}",
     HEAD NODE("a@h", "a.btr", "unheard", "") "]}",
     HEAD NODE("a@h", "a.btr", "complete", ",\"why\":3") "]}",
+    HEAD NODE("a@h", "a.btr", "complete", ",\"from_us\":-1") "]}",
+    HEAD NODE("a@h", "a.btr", "complete", ",\"until_us\":1.5") "]}",
     HEAD NODE("a@h", "a.btr", "complete", ",\"clock_begin\":3") "]}",
     HEAD NODE("a@h", "a.btr", "complete",
               ",\"clock_begin\":{\"wall_us\":1,\"offset_us\":1e300,\"bound_us\":1}") "]}",
