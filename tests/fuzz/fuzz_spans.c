@@ -37,7 +37,8 @@ static void feed(struct spans *s, const uint8_t *b, int64_t *at)
     e.process = process(b[2] & 15);
     e.peer = process(b[2] >> 4);
     e.label.id = b[3] & 3;
-    e.serial = b[3] >> 2;
+    e.label_node = slice_of(b[3] & 4 ? "other@host" : "");
+    e.serial = b[3] >> 3;
     e.tag = (enum span_tag)(b[4] % (SPAN_TAGS + 1));
     e.class = (enum span_class)(b[5] % SPAN_CLASSES);
     e.ref.words[0] = b[6] & 7;

@@ -34,7 +34,7 @@ of_one="all(.roots[]; (.children | length) == 1
 both_sides_are_one_tree() {
     meets_another && far 3 --with "$other" || return 1
     shows "\"$other\" as \$other | .ended_by == \"roots\" and .roots_taken == 3 and .dropped.leaked == 0
-        and (.side | .node == \$other and .otp == \"$other_otp\" and .ended_by == \"stopped\"
+        and (.sides[0] | .node == \$other and .otp == \"$other_otp\" and .ended_by == \"stopped\"
              and .skipped == 0 and .events >= 3 * 7 and .clock_messages_there >= 3 and .clock_messages_back >= 3
              and .clock_within_us > 0 and .verification.clean and .bytes > 0)
         and $of_both"
@@ -43,7 +43,7 @@ both_sides_are_one_tree() {
 # A spawn on another node, and its end: no message comes back that has the token.
 a_remote_call_is_a_spawn() {
     meets_another && capture erpc 2 --with "$other" && both_are_clean || return 1
-    shows "\"$other\" as \$other | .side.clock_messages_back == 0 and .side.clock_within_us > 0
+    shows "\"$other\" as \$other | .sides[0].clock_messages_back == 0 and .sides[0].clock_within_us > 0
         and all(.roots[]; child(\"spawn\") | length == 1 and .[0].node == \$other
             and (.[0].operation | startswith(\"er\")))"
 }
@@ -51,7 +51,7 @@ a_remote_call_is_a_spawn() {
 # What it leaves in processes of the other node does not keep a side from being captured.
 without_it_the_other_node_is_a_leaf() {
     meets_another && far 2 || return 1
-    shows "\"$other\" as \$other | .side == null and $of_one" || return 1
+    shows "\"$other\" as \$other | .sides == [] and $of_one" || return 1
     far 2 --with "$other" || return 1
     shows "\"$other\" as \$other | $of_both"
 }
@@ -121,7 +121,7 @@ it_ends_on_both_when_interrupted() {
     kill -INT "$armed"
     ends
     order stop || return 1
-    ends_with 0 "$code" && both_are_clean && shows '.ended_by == "stopped" and .side.ended_by == "stopped"'
+    ends_with 0 "$code" && both_are_clean && shows '.ended_by == "stopped" and .sides[0].ended_by == "stopped"'
 }
 
 nothing_is_left_when_it_is_killed() {
@@ -143,7 +143,7 @@ it_ends_without_the_other_side() {
     kill -CONT "$other_pid"
     order stop || return 1
     [ "$code" -ne 0 ] && told "$other does not end its side in time" && both_are_clean &&
-        shows '.ended_by == "stopped" and .side.ended_by == null'
+        shows '.ended_by == "stopped" and .sides[0].ended_by == null'
 }
 
 broke_off() { grep -q "$other: the capture broke off: the connection was lost" "$work/out.err"; }
@@ -162,7 +162,7 @@ it_goes_on_when_the_other_node_is_gone() {
     rm -rf "${other_dir:?}"
     case $other_root in "" | "$root") ;; *) rm -rf "${other_root:?}$work" ;; esac
     ends_with 4 "$code" && is_clean &&
-        shows '.ended_by == "stopped" and .side.ended_by == "connection"'
+        shows '.ended_by == "stopped" and .sides[0].ended_by == "connection"'
 }
 
 differ both_sides_are_one_tree it_ends_on_both_when_interrupted nothing_is_left_when_it_is_killed

@@ -65,6 +65,7 @@
 #define LIMIT_STACK_DEPTH 1024 /* frames of one stack: as many as 8 KiB of stack can hold */
 #define LIMIT_STACK_NODES 100000                  /* of one tree: 15 MiB */
 #define LIMIT_SPAN_EVENTS 40000u /* of causal spans: twice what a node may send; 3 MiB */
+#define LIMIT_SPAN_NODES 16u /* whose requests are captured together */
 #define LIMIT_SPAN_PROCESSES 2000u                /* distinct ones among them */
 #define LIMIT_SPAN_TEXT_BYTES (1024u * 1024)      /* distinct names among them, all together */
 #define LIMIT_SPAN_NAME_BYTES 2048u               /* one of them: an MFA has 2 KiB */

@@ -91,7 +91,8 @@ struct span_event {
     uint64_t order; /* unique integer of the timestamp: orders events of one time */
     struct span_process process;
     struct span_process peer;
-    struct etf_pid label; /* of the token: the pid of the root */
+    struct etf_pid label; /* of the token: the pid of the root … */
+    struct slice label_node; /* … and its node; empty: the captured one */
     uint64_t serial;      /* the current one of the token: names the message with the sender */
     enum span_tag tag;
     enum span_class class;
@@ -132,23 +133,28 @@ struct span_process spans_process_at(const struct spans *s, uint32_t id, struct 
 struct spans_dropped;
 void spans_add_dropped(struct spans *s, const struct spans_dropped *more);
 
-/* ---- the same requests on another node */
+/* ---- the same requests on other nodes */
 
-/* How its clock stands to this one's: its monotonic time less that of this node at the same moment,
-   in ns. Messages between the two bound it: none is taken before it is sent. */
+/* How a clock stands to that of the first node: its monotonic time less that one's at the same
+   moment, in ns. Messages between the nodes bound it: none is taken before it is sent. */
 struct spans_clock {
     int64_t least_ns, most_ns; /* in: bounds known otherwise, for a direction without messages */
     int64_t ahead_ns;          /* when its first event was … */
     double drift_ppm;          /* … and by so much more each second, in millionths */
-    int64_t within_ns;         /* half of what lies between the bounds; -1: they contradict */
-    uint64_t there, back;      /* messages that bound it, from this node, from the other */
+    int64_t within_ns;         /* that may be wrong by so much; -1: the bounds contradict */
+    uint64_t there, back;      /* messages between the nodes that it took, that it sent */
+};
+struct spans_joined {
+    const struct spans *spans;
+    struct spans_clock clock;
 };
 /*
- * Feeds s what another capture has of its requests; both are of light mode, in each the other's
- * processes have its node's name. The clock's offset is a line between both bounds at the largest
- * distance from either, level unless a slope doubles that distance. Call it once, with all that was
- * captured, then spans_build(). */
-void spans_join(struct spans *s, const struct spans *other, struct spans_clock *clock);
+ * Feeds s what captures of other nodes have of the same requests, wherever these began; all are of
+ * light mode, in each the others' processes have their nodes' names. The offset of each clock is
+ * within all bounds, as far as these do not contradict: so what causes something comes before it.
+ * It is level unless a slope doubles the distance between the bounds. Call it once, with all that
+ * was captured, then spans_build(). */
+void spans_join(struct spans *s, struct spans_joined *others, size_t n);
 
 /* ---- spans */
 

@@ -22,10 +22,13 @@ struct spans_capture {
     struct trace_request request; /* but for its pattern */
     bool dry_run;                 /* end after the estimate, in SESSION_ASKING */
     bool hold;                    /* wait there for session_confirm(), cheap or not */
-    /* A side of another node's capture, that node's name: what its tokens do here. Nothing is
-     * seeded: no patterns, no process, light mode; `roots` and participants are those processes.
-     * Stop it after the other one, spans_run_join() puts it there. NULL: none. */
-    const char *origin;
+    /* Other nodes that are captured with this one, LIMIT_SPAN_NODES in all: what tokens of requests
+     * that began there do here comes, too, in light mode. Where no function fits, or without
+     * patterns, nothing begins here. Else requests begin from spans_session_begin() on; a capture
+     * with others does not end when all have returned. spans_run_join() puts their parts together.
+     */
+    const char *const *others;
+    size_t n_others;
 };
 
 /* An invalid pattern is ERR_USAGE; *pattern and *offset (may be NULL) say where. The handlers'
@@ -33,8 +36,13 @@ struct spans_capture {
 int spans_open(struct session **out, const struct spans_capture *what,
                const struct session_port *port, const struct session_handlers *handlers, void *arg,
                size_t *pattern, size_t *offset, struct error *err);
+/* With other nodes: when all of them are set, requests may begin; none does any more. */
+void spans_session_begin(struct session *s);
+void spans_session_enough(struct session *s);
 /* Borrowed until the session is freed. */
 const struct spans_run *spans_session_run(const struct session *s);
+/* Puts what others have had into its run. Once, when nothing more is to come. */
+void spans_session_join(struct session *s, const struct spans_run *const *others, size_t n);
 /* The same after the end, to keep: the session can only be freed then. */
 struct spans_run *spans_session_take(struct session *s);
 

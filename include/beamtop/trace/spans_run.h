@@ -38,8 +38,10 @@ struct spans_skipped {
 
 /* What another node had of the same requests. */
 struct spans_side {
-    char node[LIMIT_NODE_NAME_BYTES + 1]; /* "": there is none */
+    char node[LIMIT_NODE_NAME_BYTES + 1];
     char otp[32];
+    unsigned roots, open; /* that began there; 0 of who only takes part */
+    uint64_t functions;   /* of roots */
     uint64_t events, skipped;
     enum spans_end end;
     double arm_us, disarm_us, target_us; /* work of that node, as of the run */
@@ -77,7 +79,7 @@ struct spans_run {
     bool expensive;
     char others[240]; /* other tools that trace; empty: none */
     /* What came. */
-    unsigned roots, open;     /* roots taken, and of them not returned yet */
+    unsigned roots, open; /* roots taken, on all nodes, and of them not returned yet */
     uint64_t events, skipped; /* kept; beyond a cap, without stale ones */
     struct spans_skipped by;  /* not in recordings */
     enum spans_end end;
@@ -85,13 +87,14 @@ struct spans_run {
     double seconds;           /* how long it captured, by the node's clock */
     double arm_us, disarm_us, target_us; /* work of the node for it; target_us: all */
     uint64_t bytes;                      /* of the answers */
-    struct spans_side side;              /* not in recordings */
+    struct spans_side *sides; /* others that were captured with it; not in recordings */
+    size_t n_sides;
     struct spans_here here;              /* not in recordings */
 };
 struct spans_run *spans_run_new(const struct spans_options *options);
 void spans_run_free(struct spans_run *run); /* and its spans; NULL is fine */
-/* Puts what a side has had into the capture that it belongs to, and builds that. Once. */
-void spans_run_join(struct spans_run *run, const struct spans_run *side);
+/* Puts what others have had of the same requests into a capture, and builds that. Once. */
+void spans_run_join(struct spans_run *run, const struct spans_run *const *others, size_t n);
 /* Wall clock time of an instant of the run, in ns since the epoch. */
 int64_t spans_run_wall_ns(const struct spans_run *run, int64_t mono_ns);
 

@@ -242,6 +242,8 @@ static void look_for_estimates(struct fleet_sessions *s)
     if (s->phase != FLEET_PREPARES)
         return;
     s->kind->estimated(s->arg, ready);
+    if (s->phase != FLEET_PREPARES)
+        return;
     if (s->dry_run || ready == 0) {
         end_for_host(s, ready > 0 ? EXIT_DONE : EXIT_REFUSED, &none);
         return;

@@ -40,7 +40,7 @@ struct fleet_sessions_kind {
     int (*open)(void *arg, struct fleet_part *p, size_t part, size_t parts,
                 const struct session_port *port, struct error *err);
     bool (*is_expensive)(const struct session *s);
-    /* All that are left have their estimates. */
+    /* All that are left have their estimates. It may end the run. */
     void (*estimated)(void *arg, size_t ready);
     /* The part's session has been freed. May be NULL. */
     void (*dropped)(void *arg, size_t node);

@@ -55,7 +55,8 @@ static void begin_side_session(struct side *s, struct live *live)
                     .roots = LIMIT_SPAN_ROOTS,
                     .every = 1,
                     .force = s->setup.options->request.force},
-        .origin = s->origin,
+        .others = &(const char *){s->origin},
+        .n_others = 1,
     };
     live_pause(live, true); /* no tick is needed after that */
     int rc = live_port(live, &port, &err);

@@ -8,6 +8,7 @@
 #include "app/cli/output.h"
 #include "app/cli/tell.h"
 #include "app/command/batch.h"
+#include "app/fleet/fleet.h"
 #include "app/sample/local_target.h"
 #include "app/source/replay.h"
 #include "beamtop/base/text.h"
@@ -17,6 +18,8 @@
 #include "beside.h"
 #include "side.h"
 #include "spans_file.h"
+#include "spans_fleet.h"
+#include "spans_tell.h"
 
 #define TICK_MS 50u
 #define SIDE_MS 30000u /* longer than the capture, which waits for it, and stops it */
@@ -81,14 +84,6 @@ static void tell_how_far(struct capturing *t, const struct spans_run *run)
         run->for_s);
 }
 
-static void put_capture(const struct capturing *t, const struct spans_run *run)
-{
-    struct sink_output output = {.writer = sink_writer_of(stdout)};
-    struct error err = {0};
-    const struct spans_sink_options options = spans_file_options(t->options, t->env);
-    spans_put(&output, run, &options, &err); /* a write that failed is found by output_check() */
-}
-
 static void prepare_sides(struct capturing *t);
 
 /* What the other node has goes where it belongs. */
@@ -98,26 +93,7 @@ static void join_side(struct capturing *t)
     if (!side || side->status.check.unarmed || side->status.phase == SESSION_FAILED)
         return;
     t->joined = spans_session_take(t->run->session);
-    spans_run_join(t->joined, side);
-}
-
-/* What is left on a node, for people. */
-static void tell_what_is_left(const struct capturing *t, const struct spans_run *run,
-                              const char *node)
-{
-    const struct session_check *check = &run->status.check;
-    if (run->end == SPANS_END_TRACED) {
-        tell_line("trace tokens stay in processes of %s while another tool has the system tracer",
-                  node);
-        return;
-    }
-    batch_tell_verified(t->run, check, node);
-    if (check->tokens > 0 && check->done && check->clean && t->options->format == FORMAT_TEXT)
-        tell_line(
-            "… but a trace token in %llu process%s of it, which OTP 25 and 26 cannot clear: it "
-            "shows nothing unless another tool sets a system tracer, and goes when its process "
-            "takes a message without one",
-            (unsigned long long)check->tokens, check->tokens == 1 ? "" : "es");
+    spans_run_join(t->joined, &side, 1);
 }
 
 /* The first thing that went wrong, here or there. */
@@ -147,10 +123,10 @@ static void end_captured_run(void *arg)
     if (t->run->shown_progress)
         tell_progress("%s", "");
     if (armed)
-        put_capture(t, run);
-    tell_what_is_left(t, run, "the node");
+        spans_tell_capture(run, t->options, t->env);
+    spans_tell_left(run, "the node", t->options);
     if (side)
-        tell_what_is_left(t, side, side->node);
+        spans_tell_left(side, side->node, t->options);
     batch_end(t->run, &err);
 }
 
@@ -354,14 +330,39 @@ static int check_spans_words(const struct cli_options *o)
     return EXIT_DONE;
 }
 
+/* Of several nodes. */
+static int check_several_words(const struct cli_options *o)
+{
+    const char *other = o->with                  ? "--with"
+                        : o->samples             ? "--samples"
+                        : o->request.full        ? "--full"
+                        : o->request.no_payloads ? "--no-payloads"
+                        : o->request.process     ? "--process"
+                                                 : NULL;
+    if (!other)
+        return EXIT_DONE;
+    tell_line("over several nodes spans follows requests of a pattern, in light mode: leave out %s",
+              other);
+    return EXIT_USAGE;
+}
+
 int command_spans(const struct cli_options *o, const struct app_env *env)
 {
     struct capturing t = {.options = o, .env = env};
-    if (replay_is_file(o->target))
+    const bool several = fleet_is_asked(o);
+    if (replay_is_file(o->target)) /* its name may have a comma */
         return spans_file(o, env);
-    const int code = check_spans_words(o);
+    int code = check_spans_words(o);
+    if (code == EXIT_DONE && several)
+        code = check_several_words(o);
+    if (code == EXIT_DONE && !several && o->partial) {
+        tell_line("--partial is for several nodes: beamtop spans NODE,NODE PATTERN…");
+        code = EXIT_USAGE;
+    }
     if (code != EXIT_DONE)
         return code;
+    if (several)
+        return output_check(spans_fleet(o, env));
     const struct batch_job job = {.options = o,
                                   .env = env,
                                   .open = open_captured_run,

@@ -12,7 +12,7 @@
 struct event {
     int64_t at, words;
     uint64_t order, serial;
-    uint32_t process, peer, ref, text, label[3];
+    uint32_t process, peer, ref, text, label[4]; /* the last is the label's node, a text */
     uint8_t kind, tag, class;
 };
 

@@ -1,192 +1,208 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A capture of another node, put into this one: by messages between the two, whose sending and
- * taking each node has by its own clock. */
+/* Captures of other nodes, put into this one: by messages between them, whose sending and taking
+ * each node has by its own clock. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "internal.h"
+#include "join.h"
+
+#define NOWHERE UINT32_MAX /* of none of these nodes */
+
+static uint32_t party_of(const struct party *parties, size_t n, uint32_t own, struct slice node)
+{
+    uint32_t i = 0;
+    if (node.len == 0)
+        return own;
+    while (i < n && !slice_equal(node, spans_about(parties[i].spans)->node))
+        i++;
+    return i < n ? i : NOWHERE;
+}
+
+/* ---- messages between them */
 
 /* A message is known by token, sender and serial. The VM gives a sender the same serial again once
    it has spawned some 16 processes with its token: such a one is not used. */
 struct crossing_key { /* without padding */
     uint64_t serial;
     struct etf_pid sender, label;
+    uint32_t from, label_from;
 };
-static_assert(sizeof(struct crossing_key) == 32, "its bytes are the key");
+static_assert(sizeof(struct crossing_key) == 40, "its bytes are the key");
 struct crossing {
     struct crossing_key key;
     int64_t sent, taken; /* by the clocks of the two nodes */
+    uint32_t to;
     bool is_taken, twice;
     UT_hash_handle hh;
 };
-/* Messages of one way. */
 struct crossings {
     struct crossing *by_key, *list;
     size_t n;
 };
 
-static struct crossing_key key_of_crossing(const struct span_event *e, const struct etf_pid *sender)
+static void note_message_sent(struct crossings *c, const struct crossing_key *key, int64_t at)
 {
-    return (struct crossing_key){.serial = e->serial, .sender = *sender, .label = e->label};
-}
-
-static struct crossing *find_crossing(const struct crossings *c, const struct span_event *e,
-                                      const struct etf_pid *sender)
-{
-    const struct crossing_key key = key_of_crossing(e, sender);
-    struct crossing *found;
-    HASH_FIND(hh, c->by_key, &key, sizeof key, found);
-    return found;
-}
-
-static void note_message_sent(struct crossings *c, const struct span_event *e)
-{
-    struct crossing *same = find_crossing(c, e, &e->process.pid);
+    struct crossing *same;
+    HASH_FIND(hh, c->by_key, key, sizeof *key, same);
     if (same) {
         same->twice = true;
         return;
     }
     struct crossing *sent = &c->list[c->n++];
-    *sent = (struct crossing){.key = key_of_crossing(e, &e->process.pid), .sent = e->at_ns};
+    *sent = (struct crossing){.key = *key, .sent = at};
     HASH_ADD(hh, c->by_key, key, sizeof sent->key, sent);
 }
 
-static void note_message_taken(struct crossings *c, const struct span_event *e)
+static void note_message_taken(struct crossings *c, const struct crossing_key *key, int64_t at,
+                               uint32_t by)
 {
-    struct crossing *sent = find_crossing(c, e, &e->peer.pid);
+    struct crossing *sent;
+    HASH_FIND(hh, c->by_key, key, sizeof *key, sent);
     if (!sent)
         return;
     sent->twice = sent->twice || sent->is_taken;
     sent->is_taken = true;
-    sent->taken = e->at_ns;
+    sent->taken = at;
+    sent->to = by;
 }
 
-/* Messages that a node sent, and the other one took. */
-static void match_messages(struct crossings *c, const struct spans *from, const struct spans *to)
+/* All that a node sent, or all that it took of the others. */
+static void note_messages(struct crossings *c, const struct party *parties, size_t n, uint32_t of,
+                          bool sent)
 {
-    struct span_event e;
-    *c = (struct crossings){0};
-    c->list = alloc_zero(spans_events(from) + 1, sizeof *c->list);
-    for (size_t i = 0; i < spans_events(from); i++) {
-        spans_event_at(from, i, &e);
-        if (e.kind == SPAN_EVENT_SEND && e.process.node.len == 0)
-            note_message_sent(c, &e);
+    const struct spans *s = parties[of].spans;
+    for (size_t i = 0; i < spans_events(s); i++) {
+        struct span_event e;
+        spans_event_at(s, i, &e);
+        const struct span_process *sender = sent ? &e.process : &e.peer;
+        const struct crossing_key key = {.serial = e.serial,
+                                         .sender = sender->pid,
+                                         .label = e.label,
+                                         .from = party_of(parties, n, of, sender->node),
+                                         .label_from = party_of(parties, n, of, e.label_node)};
+        if (sent && e.kind == SPAN_EVENT_SEND && key.from == of)
+            note_message_sent(c, &key, e.at_ns);
+        else if (!sent && e.kind == SPAN_EVENT_RECEIVE && key.from != of)
+            note_message_taken(c, &key, e.at_ns, of);
     }
-    for (size_t i = 0; i < spans_events(to); i++) {
-        spans_event_at(to, i, &e);
-        if (e.kind == SPAN_EVENT_RECEIVE && slice_equal(e.peer.node, spans_about(from)->node))
-            note_message_taken(c, &e);
-    }
 }
 
-static void crossings_clear(struct crossings *c)
+/* Those that one node sent, and another one took; the caller frees them. */
+static struct passed *find_passed(const struct party *parties, size_t n, size_t *n_passed)
 {
-    HASH_CLEAR(hh, c->by_key);
-    free(c->list);
-}
-
-/* ---- the clocks */
-
-/* A bound for how far the other clock is ahead, in ns, so many s after its first event. */
-struct bound {
-    double s, ns;
-};
-struct bounds {
-    struct bound *most, *least;
-    size_t n_most, n_least;
-};
-
-#define MOST_SLOPE 1e6 /* ns a second: drifts of more than a thousandth are not looked for */
-
-static void add_bounds(struct bound *list, size_t *n, const struct crossings *c, bool there,
-                       int64_t since)
-{
-    for (size_t i = 0; i < c->n; i++) {
-        const struct crossing *m = &c->list[i];
-        const int64_t at = there ? m->taken : m->sent, here = there ? m->sent : m->taken;
+    struct crossings c = {0};
+    size_t most = 1;
+    *n_passed = 0;
+    for (size_t i = 0; i < n; i++)
+        most += spans_events(parties[i].spans);
+    c.list = alloc_zero(most, sizeof *c.list);
+    for (uint32_t i = 0; i < 2 * n; i++)
+        note_messages(&c, parties, n, i % (uint32_t)n, i < n);
+    struct passed *list = alloc_zero(c.n + 1, sizeof *list);
+    for (size_t i = 0; i < c.n; i++) {
+        const struct crossing *m = &c.list[i];
         if (m->is_taken && !m->twice)
-            list[(*n)++] = (struct bound){((double)at - (double)since) / 1e9, (double)(at - here)};
+            list[(*n_passed)++] = (struct passed){m->key.from, m->to, m->sent, m->taken};
     }
+    HASH_CLEAR(hh, c.by_key);
+    free(c.list);
+    return list;
 }
 
-/* The distance between the bounds along a line of this slope, and its middle at s = 0. As a
-   function of the slope it is concave. */
-static double room_along(const struct bounds *b, double slope, double *middle)
+/* ---- roots */
+
+struct label {
+    struct label_key {
+        struct etf_pid pid;
+        uint32_t party;
+    } key;
+    UT_hash_handle hh;
+};
+static_assert(sizeof(struct label_key) == 16, "its bytes are the key");
+
+static struct label *find_label(struct label *labels, const struct label_key *key)
 {
-    double most = b->most[0].ns - slope * b->most[0].s;
-    double least = b->least[0].ns - slope * b->least[0].s;
-    for (size_t i = 1; i < b->n_most; i++)
-        most = fmin(most, b->most[i].ns - slope * b->most[i].s);
-    for (size_t i = 1; i < b->n_least; i++)
-        least = fmax(least, b->least[i].ns - slope * b->least[i].s);
-    *middle = least + (most - least) / 2;
-    return most - least;
+    struct label *found;
+    HASH_FIND(hh, labels, key, sizeof *key, found);
+    return found;
 }
 
-/* The slope with the most room, by thirds. */
-static double best_slope(const struct bounds *b)
+/* Those of all nodes; *list is their memory. */
+static struct label *find_labels(const struct party *parties, size_t n, struct label **list)
 {
-    double from = -MOST_SLOPE, to = MOST_SLOPE, unused;
-    for (int i = 0; i < 60; i++) {
-        const double third = (to - from) / 3;
-        if (room_along(b, from + third, &unused) < room_along(b, to - third, &unused))
-            from += third;
-        else
-            to -= third;
-    }
-    return (from + to) / 2;
-}
-
-/* Bounded, so that no sum of times overflows. */
-static int64_t ns_of(double ns)
-{
-    return (int64_t)fmax(-0x1p61, fmin(0x1p61, ns));
-}
-
-static void set_line(struct spans_clock *clock, const struct bounds *b)
-{
-    double level, sloped, most = room_along(b, 0, &level);
-    clock->drift_ppm = 0;
-    if (clock->there > 0 && clock->back > 0) {
-        const double slope = best_slope(b), more = room_along(b, slope, &sloped);
-        if (more > 2 * fmax(most, 0)) {
-            most = more;
-            level = sloped;
-            clock->drift_ppm = slope / 1e3;
+    struct label *labels = NULL;
+    size_t most = 1;
+    for (size_t i = 0; i < n; i++)
+        most += spans_events(parties[i].spans);
+    struct label *next = *list = alloc_zero(most, sizeof **list);
+    for (uint32_t i = 0; i < n; i++)
+        for (size_t k = 0; k < spans_events(parties[i].spans); k++) {
+            struct span_event e;
+            spans_event_at(parties[i].spans, k, &e);
+            const struct label_key key = {e.process.pid, i};
+            if (e.kind != SPAN_EVENT_ROOT || e.process.node.len > 0 || find_label(labels, &key))
+                continue;
+            next->key = key;
+            HASH_ADD(hh, labels, key, sizeof next->key, next);
+            next++;
         }
+    return labels;
+}
+
+/* ---- the events */
+
+/* Names a node as the events of the first one do. */
+static struct slice renamed_node(struct slice node, const struct spans *s, const struct spans *from)
+{
+    if (node.len == 0)
+        return spans_about(from)->node;
+    return slice_equal(node, spans_about(s)->node) ? (struct slice){0} : node;
+}
+
+static void rename_process(struct span_process *p, const struct spans *s, const struct spans *from)
+{
+    if (p->pid.id != 0 || p->pid.serial != 0 || p->name.len > 0)
+        p->node = renamed_node(p->node, s, from);
+}
+
+static void name_processes(struct spans *s, const struct spans *from)
+{
+    for (uint32_t id = 1; id < spans_processes(from); id++) {
+        struct slice given;
+        struct span_process p = spans_process_at(from, id, &given);
+        rename_process(&p, s, from);
+        if (given.len > 0)
+            spans_name(s, &p, given);
     }
-    clock->ahead_ns = ns_of(level);
-    clock->within_ns = most >= 0 ? ns_of(most / 2) : -1;
 }
 
-/* Estimates the other clock from messages of both ways; without any, from the bounds in `clock`. */
-static void align_clock(struct spans_clock *clock, const struct crossings *there,
-                        const struct crossings *back, int64_t since)
+/* Without those of tokens of other captures. An event without a label is of its process. */
+static void feed_party(struct spans *s, const struct party *parties, size_t n, uint32_t of,
+                       struct label *labels)
 {
-    struct bounds b = {0};
-    b.most = alloc_zero(there->n + 1, sizeof *b.most);
-    b.least = alloc_zero(back->n + 1, sizeof *b.least);
-    add_bounds(b.most, &b.n_most, there, true, since);
-    add_bounds(b.least, &b.n_least, back, false, since);
-    clock->there = b.n_most;
-    clock->back = b.n_least;
-    if (b.n_most == 0)
-        b.most[b.n_most++].ns = (double)clock->most_ns;
-    if (b.n_least == 0)
-        b.least[b.n_least++].ns = (double)clock->least_ns;
-    set_line(clock, &b);
-    free(b.most);
-    free(b.least);
+    const struct spans *from = parties[of].spans;
+    for (size_t i = 0; i < spans_events(from); i++) {
+        struct span_event e;
+        spans_event_at(from, i, &e);
+        const struct label_key key = {e.label, party_of(parties, n, of, e.label_node)};
+        const bool unlabelled = e.label.id == 0 && e.label.serial == 0;
+        if (!unlabelled && !find_label(labels, &key)) {
+            s->fed.leaked++;
+            continue;
+        }
+        e.at_ns = join_time(&parties[of], e.at_ns);
+        rename_process(&e.process, s, from);
+        rename_process(&e.peer, s, from);
+        e.label_node = unlabelled ? (struct slice){0} : renamed_node(e.label_node, s, from);
+        (void)spans_feed(s, &e); /* it counts what it drops */
+    }
+    name_processes(s, from);
+    spans_add_dropped(s, &from->fed);
 }
 
-static int64_t moved_time(int64_t at, const struct spans_clock *clock, int64_t since)
-{
-    const double drifted = ((double)at - (double)since) / 1e9 * clock->drift_ppm * 1e3;
-    return at - clock->ahead_ns - ns_of(drifted);
-}
+/* ---- joining */
 
-/* The time of its first event. */
 static int64_t first_of(const struct spans *s)
 {
     int64_t first = 0;
@@ -196,83 +212,37 @@ static int64_t first_of(const struct spans *s)
     return first;
 }
 
-/* ---- the events */
-
-/* Names a process of the other node as this node's events name it. */
-static void rename_process(struct span_process *p, const struct spans *s, const struct spans *other)
+static void note_clock(struct spans_clock *clock, const struct party *p)
 {
-    const bool nobody = p->pid.id == 0 && p->pid.serial == 0 && p->name.len == 0;
-    if (p->node.len == 0 && !nobody)
-        p->node = spans_about(other)->node;
-    else if (slice_equal(p->node, spans_about(s)->node))
-        p->node = (struct slice){0};
+    clock->ahead_ns = (int64_t)fmax(-0x1p61, fmin(0x1p61, p->ahead));
+    clock->within_ns = p->within < 0 ? -1 : (int64_t)fmin(0x1p61, p->within);
+    clock->drift_ppm = p->slope / 1e3;
 }
 
-struct label {
-    struct etf_pid pid;
-    UT_hash_handle hh;
-};
-
-static struct label *find_label(struct label *labels, const struct etf_pid *pid)
+void spans_join(struct spans *s, struct spans_joined *others, size_t n)
 {
-    struct label *found;
-    HASH_FIND(hh, labels, pid, sizeof *pid, found);
-    return found;
-}
-
-/* The roots of this node; *list is their memory. */
-static struct label *labels_of(const struct spans *s, struct label **list)
-{
-    struct label *labels = NULL;
-    size_t n = 0;
-    *list = alloc_zero(spans_events(s) + 1, sizeof **list);
-    for (size_t i = 0; i < spans_events(s); i++) {
-        struct span_event e;
-        spans_event_at(s, i, &e);
-        struct label *l = &(*list)[n];
-        if (e.kind != SPAN_EVENT_ROOT || find_label(labels, &e.process.pid))
-            continue;
-        l->pid = e.process.pid;
-        HASH_ADD(hh, labels, pid, sizeof l->pid, l);
-        n++;
+    size_t n_passed;
+    struct label *list;
+    struct party *parties = alloc_zero(n + 1, sizeof *parties);
+    for (size_t i = 0; i <= n; i++) {
+        const struct spans *from = i == 0 ? s : others[i - 1].spans;
+        parties[i] = (struct party){.spans = from, .since = first_of(from)};
     }
-    return labels;
-}
-
-static void name_processes(struct spans *s, const struct spans *other)
-{
-    for (uint32_t id = 1; id < spans_processes(other); id++) {
-        struct slice given;
-        struct span_process p = spans_process_at(other, id, &given);
-        rename_process(&p, s, other);
-        if (given.len > 0)
-            spans_name(s, &p, given);
+    struct passed *messages = find_passed(parties, n + 1, &n_passed);
+    join_clocks(parties, n + 1, messages, n_passed, others);
+    struct label *labels = find_labels(parties, n + 1, &list);
+    for (uint32_t i = 1; i <= n; i++) {
+        struct spans_clock *clock = &others[i - 1].clock;
+        clock->there = clock->back = 0;
+        for (size_t k = 0; k < n_passed; k++) {
+            clock->there += messages[k].to == i;
+            clock->back += messages[k].from == i;
+        }
+        note_clock(clock, &parties[i]);
+        feed_party(s, parties, n + 1, i, labels);
     }
-}
-
-void spans_join(struct spans *s, const struct spans *other, struct spans_clock *clock)
-{
-    struct crossings there, back;
-    struct label *list, *labels = labels_of(s, &list);
-    const int64_t since = first_of(other);
-    match_messages(&there, s, other);
-    match_messages(&back, other, s);
-    align_clock(clock, &there, &back, since);
-    crossings_clear(&there);
-    crossings_clear(&back);
-    for (size_t i = 0; i < spans_events(other); i++) {
-        struct span_event e;
-        spans_event_at(other, i, &e);
-        e.at_ns = moved_time(e.at_ns, clock, since);
-        rename_process(&e.process, s, other);
-        rename_process(&e.peer, s, other);
-        if (find_label(labels, &e.label))
-            (void)spans_feed(s, &e); /* it counts what it drops */
-        else
-            s->fed.leaked++;
-    }
-    name_processes(s, other);
-    spans_add_dropped(s, &other->fed);
     HASH_CLEAR(hh, labels);
     free(list);
+    free(messages);
+    free(parties);
 }

@@ -164,10 +164,11 @@ bool spans_feed(struct spans *s, const struct span_event *event)
         e.process = intern_process(s, &event->process);
         e.peer = intern_process(s, &event->peer);
         e.text = intern_text(s, event->text);
+        e.label[3] = intern_text(s, event->label_node);
         e.ref = ref.n == 0 ? 0 : id_of(s, &s->refs, &ref, sizeof ref, true);
     }
     if (s->n_events >= LIMIT_SPAN_EVENTS || e.process == UINT32_MAX || e.peer == UINT32_MAX ||
-        e.text == UINT32_MAX) {
+        e.text == UINT32_MAX || e.label[3] == UINT32_MAX) {
         s->fed.beyond++;
         return false;
     }
@@ -216,6 +217,7 @@ void spans_event_at(const struct spans *s, size_t i, struct span_event *out)
                                .process = spans_process_at(s, e->process, &given),
                                .peer = spans_process_at(s, e->peer, &given),
                                .label = {e->label[0], e->label[1], e->label[2]},
+                               .label_node = spans_text(s, e->label[3]),
                                .serial = e->serial,
                                .tag = e->tag,
                                .class = e->class,

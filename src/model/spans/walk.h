@@ -10,7 +10,7 @@
  */
 struct message_key {
     uint64_t serial;
-    uint32_t sender, receiver, label[3], unused;
+    uint32_t sender, receiver, label[4];
 };
 struct message {
     struct message_key key;

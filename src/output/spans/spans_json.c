@@ -11,14 +11,14 @@
 struct run_row {
     struct spans_run run;
     struct spans_dropped dropped;
-    struct slice ended_by, side_ended_by;
+    struct slice ended_by;
     int64_t tokens_left, roots_written, slow_roots;
-    double median_us, p99_us, slower_us, ahead_us, within_us;
+    double median_us, p99_us, slower_us;
     bool payloads;
 };
 #define ROW struct run_row
 static const struct field run_table[] = {
-    FIELD("node", TEXT, run.node, "the captured node"),
+    FIELD("node", TEXT, run.node, "the captured node, of several the first"),
     FIELD("otp", TEXT, run.otp, "its OTP release"),
     FIELD("wall_us", COUNT, run.wall_us, "the node's clock when it was set, µs since the epoch"),
     FIELD("patterns", TEXT, run.patterns,
@@ -40,7 +40,7 @@ static const struct field run_table[] = {
           "`roots`, `time`, `events`, `queue`, `stopped`, `killed`, `traced` or `connection`; "
           "null: it runs"),
     FIELD("seconds", SECONDS, run.seconds, "how long it captured"),
-    FIELD_AS(FIELD_UNSIGNED, "roots_taken", COUNT, run.roots, "calls that began a trace"),
+    FIELD_AS(FIELD_UNSIGNED, "roots_taken", COUNT, run.roots, "calls that began a trace, on all nodes"),
     FIELD_AS(FIELD_UNSIGNED, "roots_open", COUNT, run.open, "of them, not returned yet"),
     FIELD("events", COUNT, run.events, "events kept"),
     FIELD("skipped", COUNT, run.skipped, "events beyond a cap"),
@@ -77,29 +77,40 @@ static const struct field dropped_table[] = {
     FIELD("deep", COUNT, dropped.deep, "too deep in a tree, or of too many roots"),
 };
 FIELD_LIST(spans_dropped_fields, "dropped", dropped_table);
+#undef ROW
+
+struct side_row {
+    struct spans_side side;
+    struct slice ended_by;
+    double ahead_us, within_us;
+};
+#define ROW struct side_row
 static const struct field side_table[] = {
-    FIELD("node", TEXT, run.side.node, "the node of `--with`"),
-    FIELD("otp", TEXT, run.side.otp, "its OTP release"),
-    FIELD("ended_by", TEXT, side_ended_by,
-          "as of the run: `stopped` after the other one; null: it had not ended when this was "
-          "written"),
-    FIELD("events", COUNT, run.side.events, "events kept there"),
-    FIELD("skipped", COUNT, run.side.skipped, "events beyond a cap"),
-    FIELD("stale", COUNT, run.side.by.stale, "events of tokens of other captures"),
+    FIELD("node", TEXT, side.node, "another node that was captured with it"),
+    FIELD("otp", TEXT, side.otp, "its OTP release"),
+    FIELD("functions", COUNT, side.functions,
+          "its functions that the patterns match; 0: requests only go on there"),
+    FIELD_AS(FIELD_UNSIGNED, "roots_taken", COUNT, side.roots, "calls there that began a trace"),
+    FIELD_AS(FIELD_UNSIGNED, "roots_open", COUNT, side.open, "of them, not returned yet"),
+    FIELD("ended_by", TEXT, ended_by,
+          "as of the run: `stopped` with the others; null: it had not ended when this was written"),
+    FIELD("events", COUNT, side.events, "events kept there"),
+    FIELD("skipped", COUNT, side.skipped, "events beyond a cap"),
+    FIELD("stale", COUNT, side.by.stale, "events of tokens of other captures"),
     FIELD("clock_ahead_us", RATE, ahead_us,
-          "its monotonic clock less that of the captured node, at its first event"),
-    FIELD("clock_drift_ppm", RATE, run.side.clock.drift_ppm,
+          "its monotonic clock less that of the first node, at its first event"),
+    FIELD("clock_drift_ppm", RATE, side.clock.drift_ppm,
           "and by so many millionths more as time goes by"),
     FIELD("clock_within_us", RATE, within_us,
-          "half of the distance of the bounds for that; null: they contradict"),
-    FIELD("clock_messages_there", COUNT, run.side.clock.there,
-          "messages to it that bound its clock …"),
-    FIELD("clock_messages_back", COUNT, run.side.clock.back,
-          "… and from it; 0: beamtop's own questions do"),
-    FIELD("arm_us", RATE, run.side.arm_us, "work of that node to set it"),
-    FIELD("disarm_us", RATE, run.side.disarm_us, "and to clear it"),
-    FIELD("target_us", RATE, run.side.target_us, "all work of that node for it"),
-    FIELD("bytes", COUNT, run.side.bytes, "of that node's answers"),
+          "that may be wrong by so much; null: its bounds contradict"),
+    FIELD("clock_messages_there", COUNT, side.clock.there,
+          "messages from the other nodes that bound its clock …"),
+    FIELD("clock_messages_back", COUNT, side.clock.back,
+          "… and to them; 0: beamtop's own questions do"),
+    FIELD("arm_us", RATE, side.arm_us, "work of that node to set it"),
+    FIELD("disarm_us", RATE, side.disarm_us, "and to clear it"),
+    FIELD("target_us", RATE, side.target_us, "all work of that node for it"),
+    FIELD("bytes", COUNT, side.bytes, "of that node's answers"),
 };
 FIELD_LIST(spans_side_fields, "side", side_table);
 #undef ROW
@@ -251,6 +262,21 @@ static struct slice end_key(enum spans_end end)
     return end != SPANS_END_NONE ? slice_of(spans_end_key(end)) : (struct slice){0};
 }
 
+static void put_side(struct spans_form *f, const struct spans_side *side, bool more)
+{
+    const struct side_row row = {
+        .side = *side,
+        .ended_by = end_key(side->end),
+        .ahead_us = (double)side->clock.ahead_ns / 1000,
+        .within_us = spans_us(side->clock.within_ns),
+    };
+    buf_puts(&f->out->buf, more ? "," : "");
+    put_open(&f->out->buf, &spans_side_fields, &row);
+    buf_puts(&f->out->buf, ",\"verification\":");
+    json_put_value(&f->out->buf, json_check(&side->check));
+    buf_puts(&f->out->buf, "}");
+}
+
 static void put_run(struct spans_form *f, const struct spans_sum *sum)
 {
     const struct spans_run *run = f->run;
@@ -258,35 +284,27 @@ static void put_run(struct spans_form *f, const struct spans_sum *sum)
         .run = *run,
         .dropped = spans_dropped(f->s),
         .ended_by = end_key(run->end),
-        .side_ended_by = end_key(run->side.end),
         .tokens_left = run->status.check.done ? (int64_t)run->status.check.tokens : -1,
         .roots_written = (int64_t)f->n_roots,
         .slow_roots = (int64_t)sum->n_slow,
         .median_us = spans_us(sum->median_ns),
         .p99_us = spans_us(sum->p99_ns),
         .slower_us = f->options->slower_ns > 0 ? spans_us(f->options->slower_ns) : (double)NAN,
-        .ahead_us = (double)run->side.clock.ahead_ns / 1000,
-        .within_us = spans_us(run->side.clock.within_ns),
         .payloads = !run->no_payloads,
     };
     if (run->wall_us <= 0)
         row.run.wall_us = -1;
     json_t *root = json_object();
-    json_object_set_new(root, "schema", json_string("beamtop.spans/1"));
+    json_object_set_new(root, "schema", json_string("beamtop.spans/2"));
     json_add_fields(root, &spans_run_fields, &row);
     json_put_value(&f->out->buf, root);
     f->out->buf.len--;
     buf_puts(&f->out->buf, ",\"dropped\":");
     json_put_row(&f->out->buf, &spans_dropped_fields, &row);
-    buf_puts(&f->out->buf, ",\"side\":");
-    if (run->side.node[0] != '\0') {
-        put_open(&f->out->buf, &spans_side_fields, &row);
-        buf_puts(&f->out->buf, ",\"verification\":");
-        json_put_value(&f->out->buf, json_check(&run->side.check));
-        buf_puts(&f->out->buf, "}");
-    } else {
-        buf_puts(&f->out->buf, "null");
-    }
+    buf_puts(&f->out->buf, ",\"sides\":[");
+    for (size_t i = 0; i < run->n_sides; i++)
+        put_side(f, &run->sides[i], i > 0);
+    buf_puts(&f->out->buf, "]");
     buf_puts(&f->out->buf, ",\"verification\":");
     json_put_value(&f->out->buf, json_check(&run->status.check));
 }

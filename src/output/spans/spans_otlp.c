@@ -170,35 +170,46 @@ static void put_resource(struct spans_form *f, struct slice node, const char *ot
                            "\"" PACKAGE_VERSION "\"},\"spans\":[");
 }
 
-/* Those of the side, which is another resource, or all others. */
-static void put_spans(struct spans_form *f, uint32_t root, bool of_side)
+/* Its number among the sides that were captured; n_sides: it is of the first node, or of none. */
+static size_t side_of_span(const struct spans_form *f, const struct span *span)
 {
-    const struct slice side = slice_of(f->run->side.node);
-    const char *own = f->run->node[0] != '\0' ? f->run->node : "unknown_service";
+    const struct spans_run *run = f->run;
+    size_t i = 0;
+    while (i < run->n_sides &&
+           (span->leaf || !slice_is(span->process.node, run->sides[i].node)))
+        i++;
+    return i;
+}
+
+/* Those of a side, n_sides: all others; more: a resource comes before. */
+static bool put_spans(struct spans_form *f, uint32_t root, size_t of, bool more)
+{
+    const struct spans_run *run = f->run;
+    const struct spans_side *side = of < run->n_sides ? &run->sides[of] : NULL;
+    const char *own = run->node[0] != '\0' ? run->node : "unknown_service";
     bool any = false;
     for (uint32_t at = root; at != SPAN_NONE; at = span_after(f->s, at)) {
         const struct span *span = spans_at(f->s, at);
-        const struct slice node = span->process.node;
-        if ((node.len > 0 && !span->leaf && slice_equal(node, side)) != of_side)
+        if (side_of_span(f, span) != of)
             continue;
-        buf_puts(&f->out->buf, any || of_side ? "," : "");
+        buf_puts(&f->out->buf, any || more ? "," : "");
         if (!any)
-            put_resource(f, of_side ? side : slice_of(own),
-                         of_side ? f->run->side.otp : f->run->otp);
+            put_resource(f, slice_of(side ? side->node : own), side ? side->otp : run->otp);
         put_span(f, span);
         arena_reset(&f->arena);
         any = true;
     }
     buf_puts(&f->out->buf, any ? "]}]}" : "");
+    return any || more;
 }
 
 void spans_otlp_put(struct spans_form *f)
 {
     for (size_t i = 0; i < f->n_roots; i++) {
         buf_puts(&f->out->buf, "{\"resourceSpans\":[");
-        put_spans(f, f->roots[i], false);
-        if (*f->run->side.node)
-            put_spans(f, f->roots[i], true);
+        bool any = put_spans(f, f->roots[i], f->run->n_sides, false);
+        for (size_t k = 0; k < f->run->n_sides; k++)
+            any = put_spans(f, f->roots[i], k, any);
         buf_puts(&f->out->buf, "]}\n");
     }
 }

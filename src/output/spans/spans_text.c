@@ -96,14 +96,12 @@ static void put_events(struct spans_line *line)
 }
 
 /* What another node had, and how well its times fit. */
-static void put_side(const struct spans_page *p)
+static void put_side(const struct spans_page *p, const struct spans_side *side)
 {
-    const struct spans_side *side = &p->f->run->side;
     struct spans_line line = {p, 0, 2, 0};
-    if (side->node[0] == '\0')
-        return;
     SPANS_PUT(&line, "with %s, OTP %s", spans_safe(p, slice_of(side->node)),
               spans_safe(p, slice_of(side->otp)));
+    put_count(&line, side->roots, side->roots == 1 ? "root" : "roots");
     SPANS_PUT(&line, "%s events", integer(p, side->events));
     SPANS_PUT(&line, "%s skipped", integer(p, side->skipped));
     put_count(&line, side->by.stale, "of other captures");
@@ -143,7 +141,8 @@ static void put_head(const struct spans_page *p)
         SPANS_PUT(&line, "%s shown: open, or %s and more", integer(p, p->f->n_roots),
                   spans_time(p, p->f->options->slower_ns));
     buf_puts(p->out, "\n");
-    put_side(p);
+    for (size_t i = 0; i < run->n_sides; i++)
+        put_side(p, &run->sides[i]);
     if (run->full)
         return;
     line.at = 0;

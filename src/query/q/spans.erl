@@ -21,6 +21,7 @@
 MostMs = 600000,
 MostEvents = 20000,
 MostRoots = 1000,
+MostOrigins = 15,
 MostEvery = 100000,
 MostParticipants = 1000,
 MostRootFunctions = 100,
@@ -43,17 +44,21 @@ end,
 
 %% {How many, Old}: processes that have a token of an application, or of another tool, as clearing
 %% ours would clear theirs too; and those that have one of an earlier capture, where they are not
-%% cleared. Not counted: what another node has sent back since; and on a side of a capture of the
-%% node Origin, its tokens, whose label is a pid of that node.
+%% cleared. Not counted: what another node has sent back since; and tokens of the other nodes of the
+%% capture, whose label is a pid of such a node.
 MostOld = 20000,
-Tokens = fun(Origin) ->
+Tokens = fun(Origins) ->
     {Label, Sender} = {{element, 2, '$1'}, {element, 4, '$1'}},
     Here = {'=:=', {node, Label}, {node}},
     Back = {'andalso', {is_pid, Sender}, {'=/=', {node, Sender}, {node}}},
-    There = case catch binary_to_existing_atom(Origin, utf8) of
-        Node when is_atom(Node) -> {'=:=', {node, Label}, {const, Node}};
-        _ -> false
-    end,
+    There = lists:foldl(
+        fun(Origin, Others) ->
+            case catch binary_to_existing_atom(Origin, utf8) of
+                Node when is_atom(Node) ->
+                    {'orelse', {'=:=', {node, Label}, {const, Node}}, Others};
+                _ -> Others
+            end
+        end, false, Origins),
     IsStrict = {'=/=', {'band', {element, 1, '$1'}, StrictMonotonic}, 0},
     Ours = {'andalso', {is_pid, Label},
             {'orelse', {'andalso', Here, {'orelse', not MayReset, {'andalso', IsStrict, Back}}},
@@ -124,19 +129,22 @@ end,
 Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
     #{patterns := Patterns, calls := Nested, procs := Chosen, roots := Roots, every := Every,
       time := Time, events := Events, participants := Participants, full := Full,
-      force := Force, context := Context, origin := Origin, payloads := Payloads} = Asked,
+      force := Force, context := Context, origins := Origins, payloads := Payloads} = Asked,
     true = is_boolean(Full) andalso is_boolean(Payloads),
     Bare = not Payloads,
-    %% Of a capture of another node: its tokens come here, and nothing is seeded.
-    Guest = is_binary(Origin),
+    %% Other nodes of the capture: their tokens come here.
+    true = is_list(Origins) andalso length(Origins) =< MostOrigins
+        andalso lists:all(fun erlang:is_binary/1, Origins),
     Context andalso (HasDictionaryKeys() orelse throw(no_keys)),
-    Bare andalso (Full orelse Context orelse Guest orelse Nested =/= [] orelse Patterns =:= []
-                  orelse Chosen =/= all)
+    Bare andalso (Full orelse Context orelse Origins =/= [] orelse Nested =/= []
+                  orelse Patterns =:= [] orelse Chosen =/= all)
         andalso throw({bad_spec, <<"calls of functions by any process, without payloads">>}),
     RootSpecs = Specs(Patterns, fun(Clauses) ->
         RootSpec(Clauses, Within(Every, MostEvery), RootActions(Bare, Full))
     end),
     Mfas = [Mfa || {Mfa, _} <- RootSpecs],
+    %% Nothing is seeded, and the control word is not used.
+    Guest = Origins =/= [] andalso Mfas =:= [],
     Inner = case Bare of true -> BareSpecs(Otp); false -> Specs(Nested, CallSpec) end,
     %% Of a root function the call begins a root.
     Called = [Call || {Mfa, _} = Call <- Inner, not lists:member(Mfa, Mfas)],
@@ -150,8 +158,9 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
      end || {_, Spec} <- RootSpecs ++ Called ++ Spawns],
     %% Without a pattern: a process is the root.
     Process = case {Patterns, Chosen} of
+        _ when Guest -> none;
         {[], {pids, [Root_]}} when node(Root_) =:= node() -> {Root_, Within(Every, MostEvery)};
-        {[], _} when not Guest -> throw({bad_spec, <<"one process">>});
+        {[], _} -> throw({bad_spec, <<"one process">>});
         _ -> none
     end,
     Stops = Chosen =:= all orelse Chosen =:= running,
@@ -162,7 +171,7 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
     end,
     %% Looking for tokens waits for each process that runs, as flags do.
     case MayStop(true) of ok -> ok; Stuck -> throw(Stuck) end,
-    Old = case Force =:= true andalso MayReset orelse Tokens(Origin) of
+    Old = case Force =:= true andalso MayReset orelse Tokens(Origins) of
         {Theirs, _} when Theirs > 0, Force =/= true -> throw({tokens, Theirs});
         {_, Pids_} -> maps:from_list([{P, []} || P <- Pids_]);
         true -> #{}
@@ -178,7 +187,7 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
         false -> {legacy, C}
     end,
     Flags = case Process of
-        _ when Guest -> [];
+        _ when Guest, Called =:= [] -> [];
         none when Bare -> [call, arity | BareFlags];
         none -> [call, arity | FlagsOf(Full, none)];
         _ -> FlagsOf(Full, Process)
@@ -189,7 +198,11 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
              local => Mfas ++ [Mfa || {Mfa, _} <- Called ++ Spawns],
              messages => case Guest of true -> []; false -> [send, 'receive'] end,
              counters => [], collector => C,
-             who => case Full of _ when Guest -> {pids, []}; false -> Chosen; _ -> children end},
+             who => case Full of
+                        _ when Flags =:= [] -> {pids, []};
+                        false -> Chosen;
+                        _ -> children
+                    end},
     Ms = Within(Time, MostMs),
     Z = spawn_opt(erlang, apply, [SpansSentinel, [Self, C, Plan, Ms + 5 * GraceMs]],
                   SpawnOptions(SentinelBytes)),
@@ -220,7 +233,8 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
         Apart = Denied() -- [P || {P, _} <- [Process]],
         Shown = case Bare of true -> []; false -> Called end,
         C ! {Self, go, #{place => At, full => Full, bare => Bare, process => Process,
-                         origin => Origin, old => Old,
+                         seeds => not Guest, old => Old,
+                         origins => maps:from_list([{Origin, []} || Origin <- Origins]),
                          reader => R, key => Key,
                          left => Within(Events, MostEvents),
                          most_roots => Within(Roots, MostRoots),
@@ -229,7 +243,7 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
                          denied => maps:from_list([{P, []} || P <- Apart ++ Untraced()])}},
         receive {C, ready} -> ok after GraceMs -> ok end,
         Processes = case Free of
-            _ when Guest -> 1;
+            _ when Flags =:= [] -> 1;
             {pids, Some} -> lists:sum(lists:map(Set, Some));
             all -> Set(processes);
             running -> Set(existing_processes);
@@ -242,8 +256,10 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
             {_, _, Tracer} when Bare; Tracer =:= none ->
                 Bare orelse seq_trace:set_system_tracer(C),
                 Bare orelse (W ! {Self, set}),
-                Guest orelse Word((Within(Roots, MostRoots) - 1) * Within(Every, MostEvery) + 1),
-                {armed, Capture#{arm_us => Us(Began)}};
+                First_ = (Within(Roots, MostRoots) - 1) * Within(Every, MostEvery) + 1,
+                Origins =/= [] orelse Word(First_),
+                Opens = case Guest orelse Origins =:= [] of true -> 0; false -> First_ end,
+                {armed, Capture#{arm_us => Us(Began), word => Opens}};
             {_, _, Foreign} -> {{system_tracer, Foreign}, Capture}
         end
     catch
@@ -347,6 +363,13 @@ Loop = fun Loop(#{keeper := Keeper} = Here, State) ->
         {tell, stop} when C =/= none ->
             C ! {finish, stopped},
             Loop(Here, State);
+        %% With other nodes: roots may begin when all of them are set, and end everywhere.
+        {tell, open} when map_get(word, State) > 0 ->
+            Word(map_get(word, State)),
+            Loop(Here, State#{word := 0});
+        {tell, enough} when is_map_key(word, State) ->
+            map_get(word, map_get(plan, State)) andalso Word(0),
+            Loop(Here, State#{word := 0});
         {tell, forget} when C =/= none ->
             Over(Keeper, State, stopped, Zeroes, []),
             Loop(Here, Nothing);

@@ -276,6 +276,18 @@ static void tick_spans(struct session *s)
     }
 }
 
+void spans_session_begin(struct session *s)
+{
+    if (session_runs(s))
+        tell_spans(spans_of(s), "open");
+}
+
+void spans_session_enough(struct session *s)
+{
+    if (session_runs(s))
+        tell_spans(spans_of(s), "enough");
+}
+
 static void free_spans(struct session *s)
 {
     struct spans_session *t = spans_of(s);
@@ -283,6 +295,7 @@ static void free_spans(struct session *s)
         tell_spans(t, "forget");
     preparation_clear(&t->prep);
     spans_run_free(t->run);
+    free(t->others);
 }
 
 static void spans_broke_off(const struct session *s, struct error *err)
@@ -344,6 +357,16 @@ static int check_capture(const struct spans_capture *o, const struct procs *proc
         return error_set(err, ERR_USAGE, "a capture lasts up to %u s", SPANS_MOST_MS / 1000);
     if (o->request.roots < 1 || o->request.roots > LIMIT_SPAN_ROOTS)
         return error_set(err, ERR_USAGE, "--roots takes 1 to %u", LIMIT_SPAN_ROOTS);
+    if (o->n_others >= LIMIT_SPAN_NODES)
+        return error_set(err, ERR_USAGE, "spans follows requests over up to %u nodes",
+                         LIMIT_SPAN_NODES);
+    if (o->n_others > 0 && (o->request.full || o->request.no_payloads || o->request.process))
+        return error_set(err, ERR_USAGE,
+                         "over several nodes spans follows requests of a pattern in light mode, by "
+                         "messages: leave out %s",
+                         o->request.full          ? "--full"
+                         : o->request.no_payloads ? "--no-payloads"
+                                                  : "--process");
     if (o->request.every < 1 || o->request.every > SPANS_MOST_EVERY)
         return error_set(err, ERR_USAGE, "--every takes 1 to %u", SPANS_MOST_EVERY);
     if (o->request.events < 1 || o->request.events > SPANS_MOST_EVENTS)
@@ -397,13 +420,12 @@ static int parse_calls(struct spans_session *t, size_t *pattern, size_t *offset,
     return rc ? error_set(err, found.code, "--calls: %s", found.text) : 0;
 }
 
-/* Of another node's capture nothing is to be found or counted before. */
+/* Where only requests of other nodes go on nothing is to be found or counted before. */
 static int open_side(struct spans_session *t, struct error *err)
 {
     const struct spans_capture *o = &t->what;
-    if (o->n_patterns > 0 || o->request.calls || o->request.process || o->request.procs ||
-        o->request.full || o->request.context)
-        return error_set(err, ERR_USAGE, "a side of another capture has no roots, in light mode");
+    if (o->request.calls || o->request.procs || o->request.context)
+        return error_set(err, ERR_USAGE, "a side of another capture has no roots");
     int rc = check_capture(o, &t->s.procs, err);
     if (rc)
         return rc;
@@ -416,7 +438,7 @@ static int open_side(struct spans_session *t, struct error *err)
 static int open_capture(struct spans_session *t, size_t *pattern, size_t *offset, struct error *err)
 {
     const struct spans_capture *o = &t->what;
-    if (t->origin[0] != '\0')
+    if (o->n_others > 0 && o->n_patterns == 0)
         return open_side(t, err);
     int rc = check_no_payloads(o, err);
     if (rc == 0)
@@ -457,8 +479,9 @@ int spans_open(struct session **out, const struct spans_capture *what,
     t->s.force = what->request.force;
     t->s.dry_run = what->dry_run;
     t->s.hold = what->hold;
-    if (what->origin)
-        snprintf(t->origin, sizeof t->origin, "%s", what->origin);
+    t->others = alloc_zero(what->n_others + 1, sizeof *t->others);
+    for (size_t i = 0; i < what->n_others; i++)
+        snprintf(t->others[i], sizeof *t->others, "%s", what->others[i]);
     preparation_init(&t->prep, &t->s, &spans_preparation, &t->caps);
     int rc =
         open_capture(t, pattern ? pattern : &unused_pattern, offset ? offset : &unused_offset, err);
@@ -466,13 +489,18 @@ int spans_open(struct session **out, const struct spans_capture *what,
     t->what.request.calls = NULL;
     t->what.request.procs = NULL;
     t->what.request.process = NULL;
-    t->what.origin = NULL;
+    t->what.others = NULL;
     return session_opened(out, &t->s, rc);
 }
 
 const struct spans_run *spans_session_run(const struct session *s)
 {
     return ((const struct spans_session *)s)->run;
+}
+
+void spans_session_join(struct session *s, const struct spans_run *const *others, size_t n)
+{
+    spans_run_join(spans_of(s)->run, others, n);
 }
 
 struct spans_run *spans_session_take(struct session *s)

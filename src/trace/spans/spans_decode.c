@@ -47,9 +47,15 @@ static bool read_span_process(struct cursor *c, const char *node, struct span_pr
     return true;
 }
 
-static bool read_label(struct cursor *c, struct etf_pid *out)
+static bool read_label(struct cursor *c, const char *node, struct span_event *e)
 {
-    return cursor_kind(c) == ETF_KIND_PID ? cursor_pid(c, out, NULL) : cursor_atom_is(c, "none");
+    if (cursor_kind(c) != ETF_KIND_PID)
+        return cursor_atom_is(c, "none");
+    if (!cursor_pid(c, &e->label, &e->label_node))
+        return false;
+    if (slice_is(e->label_node, node))
+        e->label_node = (struct slice){0};
+    return true;
 }
 
 /* A tag of a message, the class of an exception, or `none`. */
@@ -127,7 +133,7 @@ static bool read_span_event(struct cursor *c, const char *node, spans_event_fn *
     /* Unique integers begin below zero. */
     e.order = (uint64_t)order - (uint64_t)INT64_MIN;
     ok = read_span_process(c, node, &e.process) && read_span_process(c, node, &e.peer) &&
-         read_label(c, &e.label) && read_serial(c, &e.serial) && read_tag(c, &e) &&
+         read_label(c, node, &e) && read_serial(c, &e.serial) && read_tag(c, &e) &&
          read_span_ref(c, &e.ref) && cursor_int64(c, &words) &&
          read_span_text(c, e.kind == SPAN_EVENT_CONTEXT, text, sizeof text, &e.text);
     e.words = words;

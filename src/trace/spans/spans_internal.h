@@ -11,16 +11,15 @@
 #define SPANS_ASK_MS 15000u
 #define SPANS_MOST_FUNCTIONS 100     /* of roots */
 #define SPANS_MOST_CALLED 1000       /* of calls within them */
-#define SPANS_PARTICIPANTS 50        /* processes of one root */
-#define SPANS_SIDE_PARTICIPANTS 1000 /* of all roots of one process of another node */
+#define SPANS_PARTICIPANTS 50    /* processes of one root */
 
 struct spans_session {
     struct session s;
     struct spans_capture what; /* its texts are not kept */
     struct spans_run *run;
-    bool root_process;                      /* the root is a process, and there are no patterns */
-    char origin[LIMIT_NODE_NAME_BYTES + 1]; /* of a side of another node's capture; or "" */
-    size_t n_roots;                         /* the first patterns; the others are of calls within */
+    bool root_process; /* the root is a process, and there are no patterns */
+    char (*others)[LIMIT_NODE_NAME_BYTES + 1]; /* of what.n_others nodes */
+    size_t n_roots; /* the first patterns; the others are of calls within */
     struct preparation prep;
     struct caps caps; /* of the preflight */
     uint64_t per_second;

@@ -45,6 +45,8 @@ static int check_span_functions(struct spans_session *t, struct error *err)
         const bool root = i < t->n_roots;
         if (strcmp(found->why, "too_many") == 0)
             return too_many_functions(found->total, root, err);
+        if (found->n == 0 && t->what.n_others > 0)
+            continue; /* it may be on one of them */
         if (found->n == 0) {
             prepare_why_none(why, sizeof why, t->s.patterns[i], found, NULL);
             return error_set(err, ERR_NOT_FOUND, "no %s: %.*s: %s",
@@ -63,11 +65,12 @@ static int check_rest(struct spans_session *t, struct error *err)
     char why[sizeof err->text];
     const struct preflight *p = &t->prep.preflight;
     const size_t unknown = prepare_unknown(t->prep.specs, t->s.n_patterns, p);
-    if (unknown < t->s.n_patterns) {
+    if (unknown < t->s.n_patterns &&
+        (t->what.n_others == 0 || p->patterns[unknown].n > 0)) {
         prepare_why_unknown(why, sizeof why, t->s.patterns[unknown]->syntax, p);
         return error_set(err, ERR_NOT_FOUND, "%s", why);
     }
-    if (p->procs == PREFLIGHT_NONE) {
+    if (p->procs == PREFLIGHT_NONE && p->n_functions > 0) {
         prepare_why_nobody(why, sizeof why, &t->s.procs, p->procs_why, NULL);
         return error_set(err, ERR_NOT_FOUND, "%s", why);
     }
@@ -118,13 +121,19 @@ int spans_prepare(struct spans_session *t, size_t *pattern, size_t *offset, stru
 
 /* ---- Arming */
 
-/* [{[Mfa], {Atoms, Bytes}}] */
+/* [{[Mfa], {Atoms, Bytes}}], of those that fit a function here */
 static void build_patterns(struct builder *b, const struct spans_session *t, size_t from, size_t to)
 {
-    if (to > from)
-        build_list(b, to - from);
+    const struct preflight_pattern *patterns = t->prep.preflight.patterns;
+    size_t n = 0;
+    for (size_t i = from; i < to; i++)
+        n += patterns[i].n > 0;
+    if (n > 0)
+        build_list(b, n);
     for (size_t i = from; i < to; i++) {
-        const struct slice mfas = t->prep.preflight.patterns[i].mfas;
+        const struct slice mfas = patterns[i].mfas;
+        if (patterns[i].n == 0)
+            continue;
         build_tuple(b, 2);
         build_raw(b, (const uint8_t *)mfas.s, mfas.len);
         prepare_spec(b, &t->prep.specs[i], t->prep.specs[i].clauses);
@@ -135,7 +144,7 @@ static void build_patterns(struct builder *b, const struct spans_session *t, siz
 struct builder *spans_arm_arg(const struct spans_session *t)
 {
     struct builder *b = builder_new();
-    const bool side = t->origin[0] != '\0';
+    const bool nothing = t->what.n_others > 0 && t->prep.preflight.n_functions == 0;
     build_tuple(b, 2);
     build_atom(b, "arm");
     build_map(b, 13);
@@ -144,20 +153,21 @@ struct builder *spans_arm_arg(const struct spans_session *t)
     build_atom(b, "calls");
     build_patterns(b, t, t->n_roots, t->s.n_patterns);
     build_atom(b, "procs");
-    if (side)
+    if (nothing)
         build_atom(b, "new");
     else
         session_build_procs(b, &t->prep.preflight);
-    build_atom(b, "origin");
-    if (side)
-        build_binary(b, t->origin, strlen(t->origin));
-    else
-        build_atom(b, "none");
+    build_atom(b, "origins");
+    if (t->what.n_others > 0)
+        build_list(b, t->what.n_others);
+    for (size_t i = 0; i < t->what.n_others; i++)
+        build_binary(b, t->others[i], strlen(t->others[i]));
+    build_nil(b);
     prepare_number(b, "roots", t->what.request.roots);
     prepare_number(b, "every", t->what.request.every);
     prepare_number(b, "time", t->what.request.for_ms);
     prepare_number(b, "events", t->what.request.events);
-    prepare_number(b, "participants", side ? SPANS_SIDE_PARTICIPANTS : SPANS_PARTICIPANTS);
+    prepare_number(b, "participants", SPANS_PARTICIPANTS);
     build_atom(b, "full");
     build_bool(b, t->what.request.full);
     build_atom(b, "force");

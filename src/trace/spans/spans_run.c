@@ -41,26 +41,48 @@ void spans_run_free(struct spans_run *run)
     if (!run)
         return;
     spans_free(run->spans);
+    free(run->sides);
     free(run);
 }
 
-void spans_run_join(struct spans_run *run, const struct spans_run *side)
+static struct spans_side side_of(const struct spans_run *of, const struct spans_clock *clock)
 {
-    struct spans_side *is = &run->side;
-    snprintf(is->node, sizeof is->node, "%s", side->node);
-    snprintf(is->otp, sizeof is->otp, "%s", side->otp);
-    is->events = side->events;
-    is->skipped = side->skipped;
-    is->end = side->end;
-    is->arm_us = side->arm_us;
-    is->disarm_us = side->disarm_us;
-    is->target_us = side->target_us;
-    is->bytes = side->bytes;
-    is->by = side->by;
-    is->check = side->status.check;
-    is->clock = (struct spans_clock){.least_ns = side->here.least_ns - run->here.most_ns,
-                                     .most_ns = side->here.most_ns - run->here.least_ns};
-    spans_join(run->spans, side->spans, &is->clock);
+    struct spans_side side = {
+        .roots = of->roots,
+        .open = of->open,
+        .functions = of->functions,
+        .events = of->events,
+        .skipped = of->skipped,
+        .end = of->end,
+        .arm_us = of->arm_us,
+        .disarm_us = of->disarm_us,
+        .target_us = of->target_us,
+        .bytes = of->bytes,
+        .by = of->by,
+        .check = of->status.check,
+        .clock = *clock,
+    };
+    snprintf(side.node, sizeof side.node, "%s", of->node);
+    snprintf(side.otp, sizeof side.otp, "%s", of->otp);
+    return side;
+}
+
+void spans_run_join(struct spans_run *run, const struct spans_run *const *others, size_t n)
+{
+    struct spans_joined *joined = alloc_zero(n + 1, sizeof *joined);
+    for (size_t i = 0; i < n; i++)
+        joined[i] = (struct spans_joined){
+            others[i]->spans, {.least_ns = others[i]->here.least_ns - run->here.most_ns,
+                               .most_ns = others[i]->here.most_ns - run->here.least_ns}};
+    spans_join(run->spans, joined, n);
+    run->sides = alloc_zero(n + 1, sizeof *run->sides);
+    run->n_sides = n;
+    for (size_t i = 0; i < n; i++) {
+        run->sides[i] = side_of(others[i], &joined[i].clock);
+        run->roots += others[i]->roots;
+        run->open += others[i]->open;
+    }
+    free(joined);
     spans_build(run->spans);
     run->version++;
 }

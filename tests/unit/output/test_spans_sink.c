@@ -228,7 +228,7 @@ TEST(test_json)
         check_bytes(&k);
         json_t *root = parsed(buf_cstr(&k.bytes));
         const json_t *first = json_array_get(json_object_get(root, "roots"), 0), *step;
-        expect_key(root, "schema", "\"beamtop.spans/1\"");
+        expect_key(root, "schema", "\"beamtop.spans/2\"");
         expect_key(root, "node", "\"shop@host\"");
         expect_key(root, "full", full ? "true" : "false");
         expect_key(root, "ended_by", "\"time\"");
@@ -598,7 +598,7 @@ TEST(test_far)
     buf_clear(&k.bytes);
     put(&k, run, &(struct spans_sink_options){.format = SPANS_JSON});
     json_t *line = parsed(buf_cstr(&k.bytes));
-    const json_t *side = json_object_get(line, "side");
+    const json_t *side = json_array_get(json_object_get(line, "sides"), 0);
     expect_key(side, "node", "\"stock@host\"");
     expect_key(side, "ended_by", "\"stopped\"");
     expect_key(side, "clock_ahead_us", "5000000.0");
@@ -623,7 +623,7 @@ TEST(test_far)
     run = run_far(false);
     put(&k, run, &(struct spans_sink_options){.format = SPANS_JSON});
     line = parsed(buf_cstr(&k.bytes));
-    expect_key(line, "side", "null");
+    expect_key(line, "sides", "[]");
     json_decref(line);
     buf_clear(&k.bytes);
     spans_run_free(run);

@@ -562,8 +562,11 @@ TEST(test_it_is_held)
 
 /* ---- a side of another node's capture */
 
+static const char *const first = "first@host";
 static const struct spans_capture of_side = {
-    .request = {.for_ms = 10000, .roots = 1000, .every = 1, .events = 100}, .origin = "first@host"};
+    .request = {.for_ms = 10000, .roots = 1000, .every = 1, .events = 100},
+    .others = &first,
+    .n_others = 1};
 
 /* Nothing is looked for on the node, and nothing but the system tracer is set there. */
 TEST(test_a_side)
@@ -572,8 +575,7 @@ TEST(test_a_side)
     played_answer(&w->p, QUESTION_ARMED, NOTHING);
     const char *arm = played_last(&w->p, QUESTION_SPANS)->text;
     assert_non_null(strstr(arm, "patterns => [],calls => [],procs => new"));
-    assert_non_null(strstr(arm, "origin => <<\"first@host\">>"));
-    assert_non_null(strstr(arm, "participants => 1000"));
+    assert_non_null(strstr(arm, "origins => [<<\"first@host\">>]"));
     played_answer(&w->p, QUESTION_SPANS, ARMED);
     assert_int_equal(phase(w), SESSION_RUNNING);
     played_answer(&w->p, QUESTION_SPANS, TOOK("running", "0,0,1,0", CALLED));
@@ -590,11 +592,14 @@ TEST(test_a_side)
 
 TEST(test_what_a_side_does_not_take)
 {
+    const char *many[LIMIT_SPAN_NODES];
     struct spans_capture wrong[5];
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
         wrong[i] = of_side;
-    wrong[0].patterns = &pattern;
-    wrong[0].n_patterns = 1;
+    for (size_t i = 0; i < LIMIT_SPAN_NODES; i++)
+        many[i] = first;
+    wrong[0].others = many;
+    wrong[0].n_others = LIMIT_SPAN_NODES;
     wrong[1].request.full = true;
     wrong[2].request.context = true;
     wrong[3].request.process = "shop";

@@ -52,15 +52,19 @@ Skipped = fun(Why, P, S) ->
     end
 end,
 
-%% Sets the pattern again after a change of the open roots or of the known processes. Of another
-%% node's capture nothing is seeded.
-Reseed = fun(#{origin := none, place := At, opens := Opens, known := Known, beyond := Beyond,
+%% Sets the pattern again after a change of the open roots or of the known processes.
+Reseed = fun(#{seeds := true, place := At, opens := Opens, known := Known, beyond := Beyond,
                full := Full, process := Root, bare := Bare}) ->
         Labels = maps:from_list([{P, P} || P <- maps:keys(Opens)]),
         Only = case Bare of true -> Mute; false -> fun(All) -> All end end,
         catch SetPattern(At, send, SendSpec(Only, Labels, Known, Beyond, Full, Root), []);
     (_) -> ok
 end,
+
+%% Whether roots of other nodes go on here, too; of which kind a label is, of a process here or of
+%% one of these.
+HasOrigins = fun(S) -> map_size(map_get(origins, S)) > 0 end,
+IsForeign = fun(Label, S) -> HasOrigins(S) andalso node(Label) =/= node() end,
 
 %% Without tokens nothing emits any more, and no call of a function within a root is shown. Those of
 %% another tool, which has a system tracer, are not cleared.
@@ -71,12 +75,13 @@ end,
 %% Setting the pattern waits for all schedulers while the node runs; clearing the tokens stops it
 %% until each has answered. A root that returned would be seeded again by the pattern as it was.
 %% Tokens of messages sent before count no more.
-DropStale = fun({{Mono, _}, _, _, _, _, _, _, _, _, _}, S) ->
+DropStale = fun({{Mono, _}, _, _, _, Label, _, _, _, _, _}, S) ->
     {Since, N} = map_get(window, S),
     Next = Skip(stale, S),
-    case Mono - Since of
-        _ when map_get(origin, S) =/= none -> Next; %% they may be of other captures
-        _ when not MayReset -> Next;
+    %% Whether another node's root is over is not known.
+    case IsForeign(Label, S) orelse Mono - Since of
+        true -> Next;
+        _ when not MayReset; not map_get(seeds, S) -> Next;
         Earlier when Earlier < 0 -> Next;
         Later when Later > Second -> Next#{window := {Mono, 1}};
         _ when N + 1 < MostStale -> Next#{window := {Since, N + 1}};
@@ -208,10 +213,16 @@ After = fun(P, Tag, By, Now_, N, Most) when is_tuple(By) ->
    (_, _, Why, _, _, _) -> Why
 end,
 
+%% Of another node's process it is not known where one request ends and the next begins.
+MostForeign = 1000,
+MostOf = fun(Label, S) ->
+    case IsForeign(Label, S) of true -> MostForeign; false -> map_get(participants, S) end
+end,
+
 %% A sender that is not known takes part when it is of this node: it has a place, and what it got
 %% comes later.
 WithSender = fun(F, Label, {N, _} = Seen, S) ->
-    Comes = N < map_get(participants, S) andalso StateOf(F, Seen) =:= unknown
+    Comes = N < MostOf(Label, S) andalso StateOf(F, Seen) =:= unknown
         andalso is_pid(F) andalso node(F) =:= node() andalso not is_map_key(F, map_get(denied, S))
         andalso not is_map_key(F, map_get(old, S)),
     case Comes of
@@ -234,7 +245,7 @@ OnReceive = fun({Ts, _, P, F, Label, Serial, Tag, _, _, _} = Event, Before) ->
                 Sender -> Sender
             end,
             Mine = StateOf(P, Seen),
-            case After(P, Tag, By, Mine, N, map_get(participants, S)) of
+            case After(P, Tag, By, Mine, N, MostOf(Label, S)) of
                 keep -> Keep(Event, S);
                 {_, _} = Next -> Keep(Event, Flagged(P, SetState(Label, P, Next, Seen, S)));
                 stale when P =:= Label -> DropStale(Event, S);
@@ -281,22 +292,26 @@ OnToken = fun(Event, S) ->
     end
 end,
 
-%% Another node's capture begins here with its first message; whether its roots are over is not
-%% known. So many roots of it as are asked for.
+%% Another node's root begins here with its first message; whether its roots are over is not known.
+%% So many of all these nodes.
+MostGuests = 1000,
 Introduced = fun(Label, S) ->
-    Origin = map_get(origin, S),
     Seen = map_get(seen, S),
-    case Origin =:= none orelse is_map_key(Label, Seen)
-        orelse map_get(roots, S) >= map_get(most_roots, S)
-        orelse atom_to_binary(node(Label), utf8) =/= Origin of
+    case not IsForeign(Label, S) orelse is_map_key(Label, Seen)
+        orelse map_get(guests, S) >= MostGuests
+        orelse not is_map_key(atom_to_binary(node(Label), utf8), map_get(origins, S)) of
         true -> S;
-        false -> S#{seen := Seen#{Label => {0, #{}}}, roots := map_get(roots, S) + 1}
+        false -> S#{seen := Seen#{Label => {0, #{}}}, guests := map_get(guests, S) + 1}
     end
 end,
 
-%% What has a token of neither is of another capture, and none of our business.
+%% What has a token of no root of theirs is of another capture, and none of our business.
+IsOurs = fun(Label, S) ->
+    not HasOrigins(S) orelse is_map_key(Label, map_get(seen, S))
+        orelse map_get(seeds, S) andalso node(Label) =:= node()
+end,
 WhenOurs = fun(On, Event, S) ->
-    case map_get(origin, S) =:= none orelse is_map_key(element(5, Event), map_get(seen, S)) of
+    case IsOurs(element(5, Event), S) of
         true -> On(Event, S);
         false -> Skip(stale, S)
     end
@@ -319,7 +334,7 @@ end,
 %% root of its token, and is held as its return is. The VM returns from them in that order.
 OnEnter = fun({_, _, P, _, Label, _, _, _, _, _} = Event, S) ->
     Calls = maps:get(P, map_get(inside, S), []),
-    IsEarly = map_get(origin, S) =:= none andalso SeenOf(Label, S) =:= none,
+    IsEarly = SeenOf(Label, S) =:= none andalso IsOurs(Label, S),
     Next = case IsEarly orelse PlaceOf(Event, S) of
         true -> {early, Label};
         unknown -> kept;

@@ -109,8 +109,9 @@ Watcher = fun(H, C, MostQueued, Calls, Counts, Ms) ->
     receive after infinity -> ok end
 end,
 
-%% S: holder, place, full, origin (the node whose capture this is a side of, or none), reader (or
-%% none), key (of its messages), left, kept (newest first),
+%% S: holder, place, full, seeds (roots begin here), origins (node => [], of the other nodes of the
+%% capture), guests (roots of theirs that came here), reader (or none), key (of its messages), left,
+%% kept (newest first),
 %% counts, opens (root process => open roots), closed (root process => when its last root ended),
 %% known, old (who has a token of an earlier capture), frames (part/spans_calls.erl), and what
 %% part/spans_caps.erl keeps. In the process dictionary: processes that do not run, since when and
@@ -127,7 +128,7 @@ Living = fun(#{opens := Opens, inside := Inside} = S) ->
     S#{opens := maps:filter(Lives, Opens), inside := maps:filter(Lives, Inside)}
 end,
 Linger = fun(S) ->
-    case map_size(map_get(opens, S)) =:= 0 andalso map_get(origin, S) =:= none
+    case map_size(map_get(opens, S)) =:= 0 andalso not HasOrigins(S)
         andalso erlang:system_info(trace_control_word) =:= 0 of
         true when map_get(until, S) =:= infinity ->
             Until = erlang:monotonic_time()
@@ -348,7 +349,8 @@ SpansCollector = fun(H, CountWork) ->
                        seen => #{}, beyond => #{}, dead => #{}, resets => 0,
                        window => {erlang:monotonic_time(), 0},
                        skips => #{cap => 0, participants => 0, fanout => 0, depth => 0, stale => 0},
-                       until => infinity, stale => false, early => [], inside => #{}, frames => #{},
+                       guests => 0, until => infinity, stale => false, early => [],
+                       inside => #{}, frames => #{},
                        seeded => erlang:monotonic_time()},
             Reseed(S),
             put(young, #{}),

@@ -82,6 +82,7 @@ static void event_feed(struct spans *s, const char *text)
     e.process = event_process(words[3]);
     e.peer = event_process(words[4]);
     e.label = event_process(words[5]).pid;
+    e.label_node = event_process(words[5]).node;
     e.serial = strtoull(words[7], NULL, 10);
     e.tag = tag > 0 ? (enum span_tag)tag : SPAN_TAG_MESSAGE;
     if (e.kind == SPAN_EVENT_RETURN || e.kind == SPAN_EVENT_LEAVE)

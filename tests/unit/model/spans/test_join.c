@@ -17,12 +17,12 @@ static const char *const here[] = {
     "9500000 4 return <0.90.0> - <0.90.0> 0 0 - - 0 -",
 };
 static const char *const there[] = {
-    "5002100000 1 receive <0.55.0> a@h<0.90.0> <0.90.0> 0 1 call #Ref<1.2.3> 10 work",
-    "5003000000 2 send <0.55.0> <0.56.0> <0.90.0> 1 2 call #Ref<7.7.7> 5 leaf",
-    "5003100000 3 receive <0.56.0> <0.55.0> <0.90.0> 1 2 call #Ref<7.7.7> 5 leaf",
-    "5006000000 4 send <0.56.0> - <0.90.0> 2 3 reply #Ref<7.7.7> 4 -",
-    "5006100000 5 receive <0.55.0> <0.56.0> <0.90.0> 2 3 reply #Ref<7.7.7> 4 -",
-    "5008900000 6 send <0.55.0> - <0.90.0> 3 5 reply #Ref<1.2.3> 4 -",
+    "5002100000 1 receive <0.55.0> a@h<0.90.0> a@h<0.90.0> 0 1 call #Ref<1.2.3> 10 work",
+    "5003000000 2 send <0.55.0> <0.56.0> a@h<0.90.0> 1 2 call #Ref<7.7.7> 5 leaf",
+    "5003100000 3 receive <0.56.0> <0.55.0> a@h<0.90.0> 1 2 call #Ref<7.7.7> 5 leaf",
+    "5006000000 4 send <0.56.0> - a@h<0.90.0> 2 3 reply #Ref<7.7.7> 4 -",
+    "5006100000 5 receive <0.55.0> <0.56.0> a@h<0.90.0> 2 3 reply #Ref<7.7.7> 4 -",
+    "5008900000 6 send <0.55.0> - a@h<0.90.0> 3 5 reply #Ref<1.2.3> 4 -",
     "name <0.55.0> srv",
 };
 
@@ -35,11 +35,18 @@ static struct spans *fed(const char *node, const char *const *events, size_t n)
     return s;
 }
 
+static void join(struct spans *s, const struct spans *other, struct spans_clock *clock)
+{
+    struct spans_joined with = {other, *clock};
+    spans_join(s, &with, 1);
+    *clock = with.clock;
+}
+
 static struct spans *joined(struct spans_clock *clock, const char *const *a, size_t n_a,
                             const char *const *b, size_t n_b)
 {
     struct spans *s = fed("a@h", a, n_a), *other = fed("b@h", b, n_b);
-    spans_join(s, other, clock);
+    join(s, other, clock);
     spans_free(other);
     spans_build(s);
     return s;
@@ -81,7 +88,7 @@ TEST(test_one_way)
         "9500000 4 return <0.90.0> - <0.90.0> 0 0 - - 0 -",
     };
     static const char *const taken[] = {
-        "5002100000 1 receive <0.55.0> a@h<0.90.0> <0.90.0> 0 1 cast - 10 work",
+        "5002100000 1 receive <0.55.0> a@h<0.90.0> a@h<0.90.0> 0 1 cast - 10 work",
     };
     struct spans_clock clock = {.least_ns = 5 * S - MS / 10, .most_ns = 6 * S};
     struct spans *s = joined(&clock, cast, ARRAY_LEN(cast), taken, 1);
@@ -130,6 +137,7 @@ static struct spans *drifted(struct spans_clock *clock, double ppm, int64_t for_
             e.order = k;
             e.serial = events[k].serial;
             e.process = events[k].here ? p : own;
+            e.label_node = slice_of(events[k].here ? "" : "a@h");
             if (events[k].serial > 0) {
                 e.peer = events[k].here ? callee : back;
                 e.ref = ref;
@@ -137,7 +145,7 @@ static struct spans *drifted(struct spans_clock *clock, double ppm, int64_t for_
             spans_feed(events[k].here ? s : other, &e);
         }
     }
-    spans_join(s, other, clock);
+    join(s, other, clock);
     spans_free(other);
     spans_build(s);
     return s;
@@ -178,9 +186,9 @@ TEST(test_what_does_not_count)
         "9500000 4 return <0.90.0> - <0.90.0> 0 0 - - 0 -",
     };
     static const char *const b[] = {
-        "5002100000 1 receive <0.55.0> a@h<0.90.0> <0.90.0> 0 1 cast - 10 work",
-        "5003100000 2 receive <0.57.0> a@h<0.90.0> <0.90.0> 0 1 cast - 10 work",
-        "5004100000 3 receive <0.58.0> a@h<0.44.0> <0.44.0> 0 1 cast - 10 work",
+        "5002100000 1 receive <0.55.0> a@h<0.90.0> a@h<0.90.0> 0 1 cast - 10 work",
+        "5003100000 2 receive <0.57.0> a@h<0.90.0> a@h<0.90.0> 0 1 cast - 10 work",
+        "5004100000 3 receive <0.58.0> a@h<0.44.0> a@h<0.44.0> 0 1 cast - 10 work",
     };
     struct spans_clock clock = {.least_ns = 5 * S - 9, .most_ns = 5 * S + 11};
     struct spans *s = joined(&clock, a, ARRAY_LEN(a), b, ARRAY_LEN(b));
@@ -219,6 +227,7 @@ TEST(test_extreme)
         e.peer.node = slice_of("a@h");
         e.process.pid.id = 10;
         e.kind = SPAN_EVENT_RECEIVE;
+        e.label_node = slice_of("a@h");
         e.at_ns = times[i / 4 % 4];
         spans_feed(other, &e);
         e.kind = SPAN_EVENT_SEND;
@@ -228,11 +237,87 @@ TEST(test_extreme)
         e.peer.pid.id = 10;
         e.process.pid.id = 9;
         e.kind = SPAN_EVENT_RECEIVE;
+        e.label_node = (struct slice){0};
         e.at_ns = times[i / 16 % 4];
         spans_feed(s, &e);
-        spans_join(s, other, &clock);
+        join(s, other, &clock);
         spans_build(s);
         spans_free(other);
         spans_free(s);
     }
+}
+
+/* ---- several nodes */
+
+/* A request of a@h goes to b@h, from there to c@h and back; another one begins on c@h, in a process
+ * whose pid has the same numbers. b@h is 5 s ahead, c@h 3 s behind; c@h and a@h have no message. */
+static const char *const of_a[] = {
+    "1000000 1 root <0.90.0> - <0.90.0> 0 0 - - 0 m:f/1",
+    "2000000 2 send <0.90.0> b@h/srv <0.90.0> 0 1 call #Ref<1.2.3> 10 work",
+    "9000000 3 receive <0.90.0> b@h<0.55.0> <0.90.0> 4 5 reply #Ref<1.2.3> 4 -",
+    "9500000 4 return <0.90.0> - - 0 0 - - 0 -",
+};
+static const char *const of_b[] = {
+    "5002100000 1 receive <0.55.0> a@h<0.90.0> a@h<0.90.0> 0 1 call #Ref<1.2.3> 10 work",
+    "5003000000 2 send <0.55.0> c@h/srv a@h<0.90.0> 1 2 call #Ref<7.7.7> 5 leaf",
+    "5006100000 5 receive <0.55.0> c@h<0.56.0> a@h<0.90.0> 2 3 reply #Ref<7.7.7> 4 -",
+    "5008900000 6 send <0.55.0> a@h<0.90.0> a@h<0.90.0> 3 5 reply #Ref<1.2.3> 4 -",
+    "5012100000 7 receive <0.55.0> c@h<0.90.0> c@h<0.90.0> 0 1 call #Ref<9.9.9> 10 other",
+    "5013900000 8 send <0.55.0> c@h<0.90.0> c@h<0.90.0> 1 2 reply #Ref<9.9.9> 4 -",
+    "name <0.55.0> srv",
+};
+static const char *const of_c[] = {
+    "-2996900000 3 receive <0.56.0> b@h<0.55.0> a@h<0.90.0> 1 2 call #Ref<7.7.7> 5 leaf",
+    "-2994000000 4 send <0.56.0> b@h<0.55.0> a@h<0.90.0> 2 3 reply #Ref<7.7.7> 4 -",
+    "-2989000000 5 root <0.90.0> - <0.90.0> 0 0 - - 0 m:g/0",
+    "-2988000000 6 send <0.90.0> b@h/srv <0.90.0> 0 1 call #Ref<9.9.9> 10 other",
+    "-2986000000 7 receive <0.90.0> b@h<0.55.0> <0.90.0> 1 2 reply #Ref<9.9.9> 4 -",
+    "-2985500000 8 return <0.90.0> - - 0 0 - - 0 -",
+    "name <0.56.0> srv",
+};
+
+TEST(test_three_nodes)
+{
+    struct spans *a = fed("a@h", of_a, ARRAY_LEN(of_a)), *b = fed("b@h", of_b, ARRAY_LEN(of_b));
+    struct spans *c = fed("c@h", of_c, ARRAY_LEN(of_c));
+    struct spans_joined others[] = {{c, {.least_ns = -4 * S, .most_ns = -2 * S}},
+                                    {b, {.least_ns = 4 * S, .most_ns = 6 * S}}};
+    spans_join(a, others, ARRAY_LEN(others));
+    spans_free(b);
+    spans_free(c);
+    spans_build(a);
+    expect(a, "root m:f/1 ok ~8.500 {call srv@b@h ok ~7.000} (call srv@b@h work ok ~6.800"
+              " {call srv@c@h ok ~3.100} (call srv@c@h leaf ok ~2.900)); "
+              "root m:g/0 ok ~3.500 {call srv@b@h ok ~2.000} (call srv@b@h other ok ~1.800)");
+    assert_true(slice_is(spans_at(a, 3)->process.node, "c@h"));
+    assert_int_equal(others[1].clock.ahead_ns, 5 * S);
+    assert_int_equal(others[1].clock.within_ns, MS / 10);
+    assert_int_equal(others[0].clock.ahead_ns, -3 * S);
+    assert_int_equal(others[0].clock.within_ns, 2 * MS / 10);
+    assert_true(others[0].clock.there == 2 && others[0].clock.back == 2);
+    assert_int_equal(spans_dropped(a).leaked, 0);
+    spans_free(a);
+}
+
+/* Of one node no message bounds the clock at all, and another one's contradict: only these do not
+ * fit. */
+TEST(test_who_does_not_fit)
+{
+    static const char *const moved[] = {
+        "-2996900000 3 receive <0.56.0> b@h<0.55.0> a@h<0.90.0> 1 2 call #Ref<7.7.7> 5 leaf",
+        "-2990000000 4 send <0.56.0> b@h<0.55.0> a@h<0.90.0> 2 3 reply #Ref<7.7.7> 4 -",
+    };
+    struct spans *a = fed("a@h", of_a, ARRAY_LEN(of_a)), *b = fed("b@h", of_b, ARRAY_LEN(of_b));
+    struct spans *c = fed("c@h", moved, ARRAY_LEN(moved)), *d = fed("d@h", NULL, 0);
+    struct spans_joined others[] = {{b, {.least_ns = 4 * S, .most_ns = 6 * S}},
+                                    {c, {.least_ns = -4 * S, .most_ns = -2 * S}},
+                                    {d, {.least_ns = 10, .most_ns = 30}}};
+    spans_join(a, others, ARRAY_LEN(others));
+    spans_free(b);
+    spans_free(c);
+    spans_free(d);
+    assert_true(others[0].clock.ahead_ns == 5 * S && others[0].clock.within_ns == MS / 10);
+    assert_int_equal(others[1].clock.within_ns, -1);
+    assert_true(others[2].clock.ahead_ns == 20 && others[2].clock.within_ns == 10);
+    spans_free(a);
 }
