@@ -31,6 +31,7 @@ struct trace_request {
     bool on_rate_stop; /* end instead of shedding */
     bool on_rate_auto; /* not chosen: depends on the pattern */
     bool force;        /* do not ask first when it is expensive; lifts no cap */
+    unsigned first;    /* of a trace of several nodes: events anywhere that end it; 0: none */
     /* Of spans. */
     const char *calls;     /* functions whose calls are spans within those of a root; NULL: none */
     const char *process;   /* as of `procs`, a single one; NULL: the patterns */

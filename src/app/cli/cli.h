@@ -67,7 +67,6 @@ struct cli_options {
     struct trace_request request; /* caps that are not given are the configuration's */
     bool cap_given[CAPS];
     double slower_s; /* roots of spans that are shown */
-    int64_t first;   /* of a trace of several nodes; 0: each node has its share of the events */
     bool partial, by_node; /* of several nodes */
     bool syntax_given, on_rate_given, dry_run, samples;
     const char *label; /* of a recording */

@@ -447,8 +447,11 @@ int fleet_add(struct fleet *f, const char *names, struct error *err)
 bool fleet_remove(struct fleet *f, const char *name)
 {
     struct member *m = fleet_find(f, name);
+    const struct error removed = {.code = ERR_LOST, .text = "the node was removed"};
     if (!m || m->removed)
         return false;
+    if (m->live && !m->ended)
+        tell_loss(m, &removed);
     close_member(m);
     lookup_cancel(m->lookup);
     m->lookup = NULL;

@@ -72,6 +72,7 @@ static void refuse_all(struct fleet_sessions *s, size_t node, const struct error
 static void leave_out(struct fleet_sessions *s, size_t node, const struct error *why)
 {
     s->parts[node].left_out = true;
+    s->parts[node].why = *why;
     fleet_sessions_say(s, "%s is left out: %s", fleet_name(s->fleet, node), why->text);
 }
 
@@ -331,8 +332,12 @@ static void follow_sessions(struct fleet_sessions *s)
 
 void fleet_sessions_turn(struct fleet_sessions *s)
 {
-    if (s->phase == FLEET_ENDED)
+    if (s->phase == FLEET_ENDED) { /* what was refused still clears what it had set to count */
+        for (size_t i = 0; i < s->n; i++)
+            if (s->parts[i].session)
+                session_tick(s->parts[i].session);
         return;
+    }
     if (s->kind->turn)
         s->kind->turn(s->arg);
     if (s->phase == FLEET_CONNECTS)

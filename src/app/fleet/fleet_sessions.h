@@ -24,7 +24,8 @@ struct fleet_sessions;
 struct fleet_part {
     struct fleet_sessions *all;
     size_t index;
-    bool left_out;           /* by who opens them */
+    bool left_out;           /* by who opens them, or: */
+    struct error why;        /* why it can take no part; or none */
     struct session *session; /* NULL: it takes no part */
     bool lost;               /* what is under its name from now on is another one */
     bool told;               /* why its part has ended */

@@ -19,7 +19,7 @@ struct runtime {
     int exit_code;
     struct error err; /* to print once all is closed */
 
-    uv_timer_t *timers[10]; /* runtime.c: to close */
+    uv_timer_t *timers[12]; /* runtime.c: to close */
     uv_signal_t signals[6];
     size_t n_timers, n_signals;
 };

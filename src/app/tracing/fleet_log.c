@@ -32,7 +32,7 @@ struct fleet_log {
     struct trace_log *log;
     struct pattern **patterns;
     size_t n_patterns;
-    struct trace_node *nodes;
+    struct trace_node *nodes; /* all of the fleet; those that are meant have a name */
     size_t n_nodes;
     struct put_event *put;
     uint64_t number; /* of events */
@@ -88,6 +88,25 @@ const struct trace_log *fleet_log_trace(const struct fleet_log *l)
 void fleet_log_name(struct fleet_log *l, size_t node, const char *name)
 {
     snprintf(l->nodes[node].name, sizeof l->nodes[node].name, "%s", name);
+}
+
+static void set_nodes(struct fleet_log *l)
+{
+    struct trace_node *named = alloc_zero(l->n_nodes + 1, sizeof *named);
+    size_t n = 0;
+    for (size_t i = 0; i < l->n_nodes; i++)
+        if (*l->nodes[i].name)
+            named[n++] = l->nodes[i];
+    trace_log_set_nodes(l->log, named, n);
+    free(named);
+}
+
+void fleet_log_fail(struct fleet_log *l, const struct error *why)
+{
+    struct trace_state *state = trace_log_state_edit(l->log);
+    state->status.phase = SESSION_FAILED;
+    state->status.error = *why;
+    set_nodes(l);
 }
 
 void fleet_log_leave_out(struct fleet_log *l, size_t node, const char *why)
@@ -326,7 +345,7 @@ void fleet_log_sum(struct fleet_log *l)
 {
     struct trace_state *state = trace_log_state_edit(l->log);
     if (l->taken == 0) {
-        trace_log_set_nodes(l->log, l->nodes, l->n_nodes);
+        set_nodes(l);
         return;
     }
     if (l->sum.status.phase >= SESSION_ENDING)
@@ -340,6 +359,6 @@ void fleet_log_sum(struct fleet_log *l)
         info->rate_per_s = l->sums[i].rate_per_s;
         info->functions = l->sums[i].functions;
     }
-    trace_log_set_nodes(l->log, l->nodes, l->n_nodes);
+    set_nodes(l);
     l->taken = 0;
 }

@@ -23,6 +23,8 @@ const struct trace_log *fleet_log_trace(const struct fleet_log *l);
 
 /* The name of a node, which takes no part until fleet_log_take() says more. */
 void fleet_log_name(struct fleet_log *l, size_t node, const char *name);
+/* None was traced, since … */
+void fleet_log_fail(struct fleet_log *l, const struct error *why);
 /* Why it takes none. */
 void fleet_log_leave_out(struct fleet_log *l, size_t node, const char *why);
 
@@ -36,7 +38,7 @@ void fleet_log_put(struct fleet_log *l, const struct trace_log *of_node,
 
 /* What the node's log says by now; the sums follow with fleet_log_sum(). */
 void fleet_log_take(struct fleet_log *l, size_t node, const struct trace_log *of_node);
-/* The state of all that were taken since the last sum. paused: none of their events are shown. */
+/* The state of all that were taken since the last sum. */
 void fleet_log_sum(struct fleet_log *l);
 
 #endif

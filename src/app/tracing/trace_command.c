@@ -198,7 +198,7 @@ int command_trace(const struct cli_options *o, const struct app_env *env)
     const bool several = fleet_is_asked(o);
     if (o->target && replay_is_file(o->target)) /* its name may have a comma */
         return session_file_traces(o, env);
-    if (!several && (o->first > 0 || o->partial))
+    if (!several && (o->request.first > 0 || o->partial))
         (void)error_set(&err, ERR_USAGE,
                         "--first and --partial are for several nodes: "
                         "beamtop trace NODE,NODE PATTERN…");

@@ -142,7 +142,7 @@ int trace_fleet(const struct cli_options *o, const struct app_env *env,
                                         .request = request,
                                         .patterns = o->rest,
                                         .n_patterns = o->n_rest,
-                                        .first = (uint64_t)o->first}};
+                                        .first = request->first}};
     fleet_trace_init(&t.trace);
     t.sink.output.writer = sink_writer_of(stdout);
     t.sink.options = (struct trace_sink_options){

@@ -458,5 +458,5 @@ const struct tui_owner *const tui_owners[TUI_OWNERS] = {
     [OWNER_SPANS] = &tui_spans_owner,   [OWNER_RECORD] = &tui_record_owner,
     [OWNER_EVENTS] = &tui_events_owner, [TUI_SESSIONS] = &tui_sessions_owner,
     [TUI_NAMES] = &tui_names_owner,     [TUI_FINDINGS] = &tui_findings_owner,
-    [OWNER_FLEET] = &tui_fleet_owner,
+    [OWNER_FLEET] = &tui_fleet_owner,   [TUI_SEVERAL] = &tui_several_owner,
 };

@@ -40,7 +40,13 @@ enum tui_event {
 };
 
 /* Owners of no action. */
-enum tui_owner_more { TUI_SESSIONS = ACTION_OWNERS, TUI_NAMES, TUI_FINDINGS, TUI_OWNERS };
+enum tui_owner_more {
+    TUI_SESSIONS = ACTION_OWNERS,
+    TUI_NAMES,
+    TUI_FINDINGS,
+    TUI_SEVERAL,
+    TUI_OWNERS
+};
 
 struct tui_handler {
     void (*run)(void *own, const char *arg);
@@ -55,6 +61,19 @@ struct tui_owner {
     void *(*make)(struct tui *t); /* at the start: its entry in t->own; NULL: that is t */
     void (*want)(const void *own, struct want *want); /* adds to what the screen wants of a node */
     void (*at[TUI_EVENTS])(void *own);                /* NULL: it does nothing then */
+};
+
+/* A trace of several nodes, in place of that of the one. own: t->own[TUI_SEVERAL]. */
+struct tui_several {
+    /* The action means it: its view is shown, or the nodes that it is of. */
+    bool (*takes)(const void *own, enum action action);
+    void (*act)(void *own, enum action action, const char *arg);
+    /* What the prompt begins with: "trace 3 nodes> ". */
+    void (*mark)(void *own, char *out, size_t size);
+    struct live *(*live)(void *own); /* a node that names are asked of; NULL: none is up */
+    /* *offset is the byte of the line that is wrong. */
+    int (*start)(void *own, const char *line, size_t *offset, struct error *err);
+    bool (*quits)(void *own); /* it runs: it asks whether to end it, and then quits */
 };
 
 struct tui {
@@ -88,9 +107,10 @@ struct tui {
     bool picked; /* the node was chosen from the picker, over the one of the command line */
     struct trigger trigger; /* captures by themselves */
     bool has_trigger;
-    char filter_text[1024];                /* the last good one */
-    struct filter *filter;                 /* of a view whose rows the target does not choose */
-    char target_filter[1024];              /* that the target was given */
+    char filter_text[1024];   /* the last good one */
+    struct filter *filter;    /* of a view whose rows the target does not choose */
+    char target_filter[1024]; /* that the target was given */
+    const struct tui_several *several;
     const struct tui_owner *const *owners; /* TUI_OWNERS of them */
     void *own[TUI_OWNERS];
     uint32_t life;              /* creation of the node that is shown; 0: none was connected yet */
@@ -125,6 +145,7 @@ void tui_follow_filter(struct tui *t);
 int tui_open_terminal(struct tui *t, struct error *err);
 void tui_on_signal(uv_signal_t *signal, int number); /* its data is the struct tui */
 void tui_suspend(struct tui *t);
+bool tui_terminal_is_ready(void); /* it takes what is drawn */
 
 /* tui_nodes.c */
 /* A node, or a recording. os_pid: that of t->vms which is meant; 0: any of that name. */
@@ -133,6 +154,12 @@ void tui_pick(struct tui *t); /* looks for VMs of this host and opens the picker
 int tui_find_node(struct tui *t, struct error *err); /* opens the only one, or the picker */
 /* Several nodes, a row each, in the view that opens. */
 int tui_fleet_open(struct tui *t, const char *target, struct error *err);
+
+/* NULL: there is one node. */
+struct fleet *tui_fleet(const struct tui *t);
+/* Of its connections that are gone, and before all of them are closed. */
+void tui_fleet_follow(struct tui *t, void (*lost)(void *arg, size_t node, const struct error *why),
+                      void (*closes)(void *arg), void *arg);
 
 /* tui_act.c */
 int tui_start_options(struct tui *t, struct error *err);

@@ -158,14 +158,28 @@ static void on_spec(void *ctx)
         n->names->spec(n->arg);
 }
 
+static void lose_names_link(void *own)
+{
+    struct tui_naming *n = own;
+    assist_set_port(n->assist, NULL);
+    n->assisted = NULL;
+}
+
+void tui_names_lost(struct tui *t)
+{
+    lose_names_link(t->own[TUI_NAMES]);
+}
+
 /* Asked for at each prompt: a source knows its node a moment after it stands. */
-static void link_names(struct tui_naming *n)
+static void link_names(struct tui_naming *n, struct live *of)
 {
     struct session_port port;
     struct error ignored = {0}; /* without a node there is nothing to ask */
-    if (n->assisted || live_port(n->tui->live, &port, &ignored) != 0)
+    if (n->assisted && n->assisted != of)
+        lose_names_link(n);
+    if (n->assisted || live_port(of, &port, &ignored) != 0)
         return;
-    n->assisted = true;
+    n->assisted = of;
     assist_set_port(n->assist, &port);
 }
 
@@ -178,7 +192,7 @@ void tui_names_open(struct tui *t, const struct tui_names *names, void *arg, con
                                        .complete = complete_names,
                                        .spec = on_spec,
                                        .ctx = n};
-    link_names(n);
+    link_names(n, names->of ? names->of : t->live);
     n->names = names;
     n->arg = arg;
     forget_names_line(n);
@@ -202,13 +216,6 @@ static void *make_names(struct tui *t)
     runtime_timer(&t->rt, &n->pause, n);
     n->assist = assist_new(on_names_known, n);
     return n;
-}
-
-static void lose_names_link(void *own)
-{
-    struct tui_naming *n = own;
-    assist_set_port(n->assist, NULL);
-    n->assisted = false;
 }
 
 static void free_names(void *own)

@@ -23,6 +23,7 @@ struct tui_names {
     bool (*complete)(struct completion *out, struct assist *a, enum syntax syntax, const char *line,
                      size_t point);
     void (*accepted)(void *arg, const char *line);
+    struct live *of;         /* the node whose names they are; NULL: the one on the screen */
     bool (*held)(void *arg); /* nothing may be asked of the node now; NULL: never */
 
     /* Where a hint shows what is known: its first line, and what follows the second in place of
@@ -41,7 +42,7 @@ struct tui_names {
 struct tui_naming {
     struct tui *tui;
     struct assist *assist;         /* what is known of the node */
-    bool assisted;                 /* it has a port */
+    const struct live *assisted;   /* whose port it has; NULL: none */
     const struct tui_names *names; /* of the last prompt, with arg */
     void *arg;
     uv_timer_t pause;     /* until what is typed is looked at, then until it has settled */
@@ -53,5 +54,7 @@ struct tui_naming {
 void tui_names_open(struct tui *t, const struct tui_names *names, void *arg, const char *line);
 /* The line is looked at after the next pause, as if it had been typed. */
 void tui_names_look(struct tui *t);
+/* A connection is gone whose names may be asked for. */
+void tui_names_lost(struct tui *t);
 
 #endif

@@ -17,6 +17,9 @@ struct tui_fleet {
     struct fleet *fleet;       /* NULL: there is one node */
     struct fleet_hosts *hosts; /* of the prompt that was opened last; may be NULL */
     uint64_t mesh_ms;          /* when their links were last compared */
+    void (*lost)(void *arg, size_t node, const struct error *why);
+    void (*closes)(void *arg);
+    void *follower; /* the arg of both */
 };
 
 #define MESH_OFTEN 200 /* nodes */
@@ -261,6 +264,28 @@ static void on_fleet_changed(void *arg)
     tui_touch(t);
 }
 
+static void on_fleet_lost(void *arg, size_t node, const struct error *why)
+{
+    struct tui_fleet *f = arg;
+    if (f->lost)
+        f->lost(f->follower, node, why);
+}
+
+struct fleet *tui_fleet(const struct tui *t)
+{
+    const struct tui_fleet *f = t->own[OWNER_FLEET];
+    return f->fleet;
+}
+
+void tui_fleet_follow(struct tui *t, void (*lost)(void *arg, size_t node, const struct error *why),
+                      void (*closes)(void *arg), void *arg)
+{
+    struct tui_fleet *f = t->own[OWNER_FLEET];
+    f->lost = lost;
+    f->closes = closes;
+    f->follower = arg;
+}
+
 int tui_fleet_open(struct tui *t, const char *target, struct error *err)
 {
     struct tui_fleet *f = t->own[OWNER_FLEET];
@@ -278,6 +303,7 @@ int tui_fleet_open(struct tui *t, const char *target, struct error *err)
         .budget = option_double(o, OPTION_BUDGET) / 100,
         .links = true,
         .changed = on_fleet_changed,
+        .lost = on_fleet_lost,
         .arg = f,
     };
     int rc = fleet_open(&f->fleet, target, &setup, err);
@@ -377,6 +403,8 @@ static void *make_fleet(struct tui *t)
 static void close_fleet(void *own)
 {
     struct tui_fleet *f = own;
+    if (f->closes)
+        f->closes(f->follower);
     fleet_hosts_close(f->hosts);
     fleet_close(f->fleet);
     f->hosts = NULL;

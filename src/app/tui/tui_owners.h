@@ -17,6 +17,8 @@ extern const struct tui_owner tui_sessions_owner;
 extern const struct tui_owner tui_names_owner;
 extern const struct tui_owner tui_findings_owner;
 extern const struct tui_owner tui_fleet_owner;
+/* app/tui_fleet */
+extern const struct tui_owner tui_several_owner;
 
 /* Indexed by enum action_owner, and by enum tui_owner_more. */
 extern const struct tui_owner *const tui_owners[TUI_OWNERS];

@@ -258,6 +258,8 @@ static void quit_answered(void *arg, bool yes)
 
 void tui_leave(struct tui *t)
 {
+    if (t->several && t->several->quits(t->own[TUI_SEVERAL]))
+        return;
     for (struct tui_session *s = t->own[TUI_SESSIONS]; s; s = s->other) {
         if (!session_runs(s->session) || s->quit_by_ms != 0)
             continue;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The terminal of the screen program: its keys, its size, the signals of its shell. */
+#include <poll.h>
+#include <unistd.h>
 #include <fcntl.h>
 #include <signal.h>
 
@@ -179,6 +181,12 @@ void tui_suspend(struct tui *t)
     uv_update_time(&t->rt.loop);
     take_events(t);
     tui_draw(t);
+}
+
+bool tui_terminal_is_ready(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) != 0;
 }
 
 /* ---- signals */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The life of the screen's trace. */
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
@@ -50,18 +48,12 @@ static void screen_trace_ended(void *arg)
 
 /* ---- while it runs */
 
-static bool terminal_is_ready(void)
-{
-    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
-    return poll(&out, 1, 0) != 0;
-}
-
 /* What nobody can see is not fetched. */
 static void hold_trace(void *arg)
 {
     struct tui_trace *tr = arg;
     if (tr->s.session)
-        trace_hold(tr->s.session, tr->s.tui->paused || !terminal_is_ready());
+        trace_hold(tr->s.session, tr->s.tui->paused || !tui_terminal_is_ready());
 }
 
 static void estimate_trace(void *arg, char *text, size_t size)

@@ -197,7 +197,10 @@ bool tui_trace_has(enum action action)
 void tui_trace_act(struct tui *t, enum action action, const char *arg)
 {
     struct tui_trace *tr = t->own[OWNER_TRACE];
-    if (source_can(t->source, SOURCE_SEEKS))
+    if (action != ACTION_TRACE && action != ACTION_TRACE_LIBRARY &&
+        tui_trace_is_several(tr, action))
+        t->several->act(t->own[TUI_SEVERAL], action, arg);
+    else if (source_can(t->source, SOURCE_SEEKS))
         act_recorded(tr, action);
     else if (handlers[action].running && !session_runs(tr->s.session))
         tui_trace_tell_none(tr, "no trace is running", "one");

@@ -123,16 +123,24 @@ static void note_listed(void *arg, size_t n)
 
 void tui_trace_prompt(struct tui_trace *tr, const char *initial)
 {
-    static const struct tui_names names = {.kind = PROMPT_TRACE,
-                                           .line = NAMES_TRACE,
-                                           .mark = "trace> ",
-                                           .complete = complete_trace,
-                                           .accepted = tui_trace_submit,
-                                           .show = show_trace_line,
-                                           .changed = forget_trace_line,
-                                           .listed = note_listed,
-                                           .spec = toggle_spec};
-    tui_names_open(tr->s.tui, &names, tr, initial);
+    static const struct tui_names one = {.kind = PROMPT_TRACE,
+                                         .line = NAMES_TRACE,
+                                         .mark = "trace> ",
+                                         .complete = complete_trace,
+                                         .accepted = tui_trace_submit,
+                                         .show = show_trace_line,
+                                         .changed = forget_trace_line,
+                                         .listed = note_listed,
+                                         .spec = toggle_spec};
+    struct tui *t = tr->s.tui;
+    tr->names = one;
+    tr->is_several = tui_trace_is_several(tr, ACTION_TRACE);
+    if (tr->is_several) {
+        t->several->mark(t->own[TUI_SEVERAL], tr->mark, sizeof tr->mark);
+        tr->names.mark = tr->mark;
+        tr->names.of = t->several->live(t->own[TUI_SEVERAL]);
+    }
+    tui_names_open(t, &tr->names, tr, initial);
 }
 
 void tui_trace_error(struct tui_trace *tr, const char *line, const char *why)
@@ -165,6 +173,13 @@ static void restart_answered(void *arg, bool yes)
     tui_session_then(&tr->s, tr->wanted);
 }
 
+static int start_line(struct tui_trace *tr, const char *line, size_t *offset, struct error *err)
+{
+    struct tui *t = tr->s.tui;
+    return tr->is_several ? t->several->start(t->own[TUI_SEVERAL], line, offset, err)
+                          : tui_trace_start(tr, line, offset, err);
+}
+
 void tui_trace_submit(void *arg, const char *line)
 {
     struct tui_trace *tr = arg;
@@ -172,7 +187,9 @@ void tui_trace_submit(void *arg, const char *line)
     size_t offset = 0;
     if (line[strspn(line, " ")] == '\0')
         return;
-    if (session_runs(tr->s.session)) {
+    if (!prompt_is_open(tr->s.tui->prompt))
+        tr->is_several = tui_trace_is_several(tr, ACTION_TRACE);
+    if (!tr->is_several && session_runs(tr->s.session)) {
         char *wanted = alloc_strdup(line); /* the line may be tr->wanted */
         free(tr->wanted);
         tr->wanted = wanted;
@@ -180,7 +197,8 @@ void tui_trace_submit(void *arg, const char *line)
                 restart_answered, tr);
         return;
     }
-    if (tui_session_waits(&tr->s, line) || tui_trace_start(tr, line, &offset, &err) == 0)
+    if ((!tr->is_several && tui_session_waits(&tr->s, line)) ||
+        start_line(tr, line, &offset, &err) == 0)
         return;
     tui_trace_prompt(tr, line);
     tr->error_shown = true;

@@ -17,6 +17,12 @@ void tui_trace_tell_none(const struct tui_trace *tr, const char *none, const cha
                 tui_key(tr->s.tui, ACTION_TRACE, NULL, key, sizeof key), it);
 }
 
+bool tui_trace_is_several(const struct tui_trace *tr, enum action action)
+{
+    const struct tui *t = tr->s.tui;
+    return t->several && t->several->takes(t->own[TUI_SEVERAL], action);
+}
+
 const struct trace_event *tui_trace_event(const struct tui_trace *tr, const struct view_link *link)
 {
     return link->kind == TARGET_EVENT && tr->s.session
@@ -41,6 +47,8 @@ static int open_screen_trace(struct tui_trace *tr, struct session **out,
         return err->code;
     }
     *offset = r->pattern_at;
+    if (r->first > 0)
+        return error_set(err, ERR_USAGE, "--first is for several nodes: use --events");
     rc = live_port(tr->s.tui->live, &port, err);
     if (rc == 0)
         rc = trace_open(out, &options, &port, &handlers, &tr->s, NULL, &at, err);

@@ -10,6 +10,7 @@
 
 #include "beamtop/trace/request.h"
 #include "beamtop/trace/trace.h"
+#include "tui_names.h"
 #include "tui_session.h"
 
 struct tui_trace {
@@ -23,8 +24,11 @@ struct tui_trace {
     unsigned unanswered; /* questions for candidates */
     bool listed;         /* Tab lists the words that go on from the cursor */
     bool spec_shown;     /* its match specification */
-    bool error_shown;    /* by Enter, even if it is at the end of the line */
-    char why[256];       /* what the trace said of it, when that was not an error of the line */
+    struct tui_names names;
+    char mark[64];    /* before it, where: */
+    bool is_several;  /* it is of several nodes */
+    bool error_shown; /* by Enter, even if it is at the end of the line */
+    char why[256];    /* what the trace said of it, when that was not an error of the line */
 
     char history_node[LIMIT_NODE_NAME_BYTES + 1]; /* whose history is in the prompt; "" none */
     char *save_path;                              /* while it is asked whether to write over it */
@@ -35,6 +39,8 @@ struct tui_trace {
 const struct trace_state *tui_trace_state(const struct tui_trace *tr); /* NULL: no trace yet */
 /* Says that there is none, and which key starts it. */
 void tui_trace_tell_none(const struct tui_trace *tr, const char *none, const char *it);
+/* The action means a trace of several nodes. */
+bool tui_trace_is_several(const struct tui_trace *tr, enum action action);
 /* That a view's cursor is on; NULL: on none that is in the log. */
 const struct trace_event *tui_trace_event(const struct tui_trace *tr, const struct view_link *link);
 /* Takes a line apart and starts it. *offset is the byte of the line that is wrong. */

@@ -83,6 +83,8 @@ static const struct request_option options[] = {
      "also read of each root's process who called it ($callers) and its OpenTelemetry span"},
     {"no-payloads", REQUEST_SPANS, REQUEST_FLAG, AT(no_payloads), 0, 0,
      "copy no message, value or reason on the node: only calls, by breakpoints"},
+    {"first", REQUEST_TRACE, REQUEST_NUMBER, AT(first), 1, 10000,
+     "of several nodes: end on all of them after the first N events anywhere"},
     {"slower", REQUEST_TRACE, REQUEST_US, AT(slower_us), 0, 600,
      "only calls that took at least this long"},
     {"on-rate", REQUEST_TRACE, REQUEST_ON_RATE, AT(on_rate_stop), 0, 0,

@@ -338,6 +338,10 @@ static void collect_title(const struct pane_entry *e, const struct pane_look *lo
                                          : "");
         add_piece(p, 2, look->filter_is_wrong ? STYLE_ERROR : STYLE_MATCH, text);
     }
+    if (e->table.n_marked > 0 && e->ops->nodes) {
+        snprintf(text, sizeof text, "%d marked", e->table.n_marked);
+        add_piece(p, 2, STYLE_MARK, text);
+    }
     add_piece(p, 3, STYLE_TITLE_IDLE, page->summary);
 }
 

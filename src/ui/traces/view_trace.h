@@ -60,12 +60,21 @@ void trace_text(struct view_page *page, enum style style, const char *text, int 
 /* ---- view_trace_patterns.c */
 void trace_pattern_lines(struct trace_flow *f, const struct trace_log *log, size_t index);
 
+/* ---- view_trace_nodes.c */
+/* Of a trace of several nodes what became of each, in so many lines at most. */
+void trace_node_lines(struct trace_flow *f, const struct trace_log *log, size_t most);
+/* Names of nodes are as long as they must be to be different. */
+bool trace_nodes_whole(const struct trace_log *log);
+struct slice trace_node_label(struct slice name, bool whole);
+
 /* ---- view_trace_event.c */
 struct event_look {
     struct view_page *page;
     const struct trace_log *log;
     int columns;
-    bool wide; /* the call stands beside time, pid and name; else below them */
+    bool wide;        /* the call stands beside time, pid and name; else below them */
+    int node_width;   /* of several nodes; 0: there is one */
+    bool whole_nodes; /* two have the same name before the '@' */
     int pid_width, name_width, text_at;
     bool ended; /* what is open now will not come back */
     long utc_offset_s;

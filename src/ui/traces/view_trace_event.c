@@ -10,6 +10,7 @@
 #define WIDE_COLUMNS 100 /* from here on the call stands beside the process */
 #define TIME_WIDTH 15
 #define NAME_MOST 20
+#define NODE_MOST 20
 #define TOOK_WIDTH 9 /* "212 µs", "01:10:00" */
 #define BELOW 2      /* columns before what stands below time, pid and name */
 #define DEPTH_MOST 8 /* levels of recursion that are shown by an indent */
@@ -24,9 +25,15 @@ void event_link(const struct event_look *l, struct view_line *line, const struct
     if (e->kind == EVENT_LOST || e->id == 0)
         return;
     link_name(&line->link, TARGET_EVENT, e->name);
-    line->link.pid = e->pid;
+    if (e->node.len == 0) /* else the pid means nothing on another node */
+        line->link.pid = e->pid;
     line->link.id = e->id;
     line->link.part = part;
+}
+
+static int pid_column(const struct event_look *l)
+{
+    return TIME_WIDTH + 2 + (l->node_width > 0 ? l->node_width + 1 : 0);
 }
 
 static int line_width(const struct view_page *page)
@@ -67,17 +74,33 @@ static void put_event_time(const struct event_look *l, int64_t wall_us)
     page_puts(l->page, STYLE_DIM, known ? text : "--:--:--.000000");
 }
 
+/* "=": its order to an event of another node above is not known; "<": it belongs above. */
+static void put_event_node(const struct event_look *l, const struct trace_event *e)
+{
+    const struct slice name = trace_node_label(e->node, l->whole_nodes);
+    const int at = line_width(l->page) + 2;
+    page_puts(l->page, STYLE_WARN, e->late ? "< " : e->same_time ? "= " : "  ");
+    put_up_to(l, STYLE_NAME, name.s, name.len, at + l->node_width);
+    if (l->wide && e->kind != EVENT_LOST)
+        page_tab(l->page, at + l->node_width - 1);
+}
+
 /* Time, pid and name; the line is left where the call, or what stands at the right, follows. */
 static void put_event_head(const struct event_look *l, const struct trace_event *e)
 {
     char pid[48];
     put_event_time(l, e->wall_us);
+    if (l->node_width > 0)
+        put_event_node(l, e);
     if (e->kind == EVENT_LOST)
         return;
-    page_puts(l->page, STYLE_NORMAL, l->wide ? "  " : " ");
+    if (l->wide)
+        page_tab(l->page, pid_column(l));
+    else
+        page_puts(l->page, STYLE_NORMAL, " ");
     page_puts(l->page, STYLE_PID, pid_text(pid, sizeof pid, &e->pid));
     if (l->wide)
-        page_tab(l->page, TIME_WIDTH + 2 + l->pid_width + 1);
+        page_tab(l->page, pid_column(l) + l->pid_width + 1);
     else
         page_puts(l->page, STYLE_NORMAL, " ");
     put_up_to(l, STYLE_NAME, e->name.s, e->name.len,
@@ -206,6 +229,14 @@ void event_look_init(struct event_look *l, struct view_page *page, const struct 
                              .pid_width = 9,
                              .name_width = 8,
                              .term_bytes = 8 * (size_t)(columns > 0 ? columns : 1)};
+    l->whole_nodes = trace_nodes_whole(log);
+    for (size_t i = 0; i < trace_log_nodes(log); i++) {
+        const struct slice name =
+            trace_node_label(slice_of(trace_log_node(log, i)->name), l->whole_nodes);
+        int width = (int)text_width(name.s, name.len);
+        l->node_width = width > l->node_width ? width : l->node_width;
+    }
+    l->node_width = l->node_width > NODE_MOST ? NODE_MOST : l->node_width;
     for (size_t i = from; i < n; i++) {
         const struct trace_event *e = trace_log_at(log, i);
         char pid[48];
@@ -215,7 +246,7 @@ void event_look_init(struct event_look *l, struct view_page *page, const struct 
         l->name_width = name > l->name_width ? name : l->name_width;
     }
     l->name_width = l->name_width > NAME_MOST ? NAME_MOST : l->name_width;
-    l->text_at = l->wide ? TIME_WIDTH + 2 + l->pid_width + 1 + l->name_width + 2 : BELOW;
+    l->text_at = l->wide ? pid_column(l) + l->pid_width + 1 + l->name_width + 2 : BELOW;
 }
 
 void event_titles(const struct event_look *l)
@@ -224,9 +255,13 @@ void event_titles(const struct event_look *l)
         return;
     page_line(l->page)->heading = true;
     page_puts(l->page, STYLE_HEADING, "TIME");
-    page_tab(l->page, TIME_WIDTH + 2);
+    if (l->node_width > 0) {
+        page_tab(l->page, TIME_WIDTH + 2);
+        page_puts(l->page, STYLE_HEADING, "NODE");
+    }
+    page_tab(l->page, pid_column(l));
     page_puts(l->page, STYLE_HEADING, "PID");
-    page_tab(l->page, TIME_WIDTH + 2 + l->pid_width + 1);
+    page_tab(l->page, pid_column(l) + l->pid_width + 1);
     page_puts(l->page, STYLE_HEADING, "NAME");
     page_tab(l->page, l->text_at);
     page_puts(l->page, STYLE_HEADING, "CALL OR MESSAGE");

@@ -94,7 +94,7 @@ static void state_line(struct trace_flow *f, const struct trace_log *log)
     if (*state->note)
         trace_flow_cell(f, STYLE_WARN, "", state->note);
     if (state->status.phase < SESSION_ENDING && state->status.phase > SESSION_ASKING &&
-        !state->recorded && f->columns >= TRACE_NARROW_COLUMNS)
+        !state->recorded && trace_log_nodes(log) == 0 && f->columns >= TRACE_NARROW_COLUMNS)
         trace_flow_cell(f, STYLE_DIM, "",
                         state->isolated ? "a trace session"
                                         : "legacy tracing, shared by all tools");
@@ -112,22 +112,25 @@ static void left_text(const struct session_check *check, char *out, size_t size)
 }
 
 /* What the node says is left of it. */
-static void end_lines(struct trace_flow *f, const struct trace_state *state)
+static void end_lines(struct trace_flow *f, const struct trace_log *log)
 {
+    const struct trace_state *state = trace_log_state(log);
     const struct session_check *check = &state->status.check;
     char text[400], after[32];
     if (state->status.phase != SESSION_ENDED || check->unarmed)
         return;
     if (check->done && check->clean) {
-        snprintf(text, sizeof text, "verified after %s: nothing left on the node",
-                 page_duration(f->page, after, sizeof after, (double)check->after_us / 1e6));
+        snprintf(text, sizeof text, "verified after %s: nothing left on %s",
+                 page_duration(f->page, after, sizeof after, (double)check->after_us / 1e6),
+                 trace_log_nodes(log) > 0 ? "any node" : "the node");
         trace_text(f->page, STYLE_OK, text, 0, f->columns);
         return;
     }
     if (check->done)
         left_text(check, text, sizeof text);
     else
-        snprintf(text, sizeof text, "NOT VERIFIED: unknown what is left on the node");
+        snprintf(text, sizeof text, "NOT VERIFIED: unknown what is left on %s",
+                 trace_log_nodes(log) > 0 ? "some nodes" : "the node");
     trace_text(f->page, STYLE_ALARM, text, 0, f->columns);
     if (*check->text)
         trace_text(f->page, STYLE_WARN, check->text, 0, f->columns);
@@ -318,7 +321,7 @@ void trace_head(struct view_page *page, const struct trace_log *log, int rows, i
     struct trace_flow f = {.page = page, .columns = columns, .low = rows < LOW_ROWS};
     size_t n = trace_log_patterns(log), budget = rows > 8 ? (size_t)rows / 2 : 4;
     state_line(&f, log);
-    end_lines(&f, state);
+    end_lines(&f, log);
     if (state->status.phase < SESSION_ARMING || state->status.phase == SESSION_FAILED)
         put_caps(&f, state);
     else if (state->recorded)
@@ -333,5 +336,7 @@ void trace_head(struct view_page *page, const struct trace_log *log, int rows, i
         }
         trace_pattern_lines(&f, log, i);
     }
+    if (trace_log_nodes(log) > 0)
+        trace_node_lines(&f, log, page->n_lines + 3 < budget ? budget - page->n_lines : 3);
     page->fixed = page->n_lines;
 }

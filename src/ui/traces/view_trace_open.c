@@ -2,6 +2,7 @@
 /* An event that is open: its terms whole, a level of brackets a step, as far as they were sent. */
 #include "view_trace.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "beamtop/base/text.h"
@@ -178,6 +179,25 @@ static void put_frame(struct open *o, const char *label, const struct mfa *mfa)
     buf_clear(&text);
 }
 
+/* Of several nodes: how much its time may be wrong, and what follows from that. */
+static void put_clock(struct open *o)
+{
+    const struct trace_event *e = o->e;
+    char bound[32] = "";
+    o->label = "clock";
+    o->label_style = STYLE_LABEL;
+    begin_part(o);
+    if (isnan(e->bound_us))
+        page_puts(o->l->page, STYLE_WARN, "not compared: the time is when the event came");
+    else
+        page_printf(o->l->page, STYLE_NORMAL, "%s%s", o->l->page->ascii ? "+/-" : "±",
+                    page_duration(o->l->page, bound, sizeof bound, e->bound_us / 1e6));
+    if (e->late || e->same_time)
+        page_puts(o->l->page, STYLE_WARN,
+                  e->late ? ", came late: it belongs above"
+                          : ", the same time as an event of another node above: order unknown");
+}
+
 /* Of several patterns the one that it is of; and how deep in calls of the same trace. */
 static void put_rest(struct open *o)
 {
@@ -189,6 +209,8 @@ static void put_rest(struct open *o)
         page_printf(o->l->page, STYLE_NORMAL, "%u call%s of this process not returned yet",
                     o->e->depth, o->e->depth == 1 ? "" : "s");
     }
+    if (o->e->node.len > 0)
+        put_clock(o);
     if (p && trace_log_patterns(o->l->log) > 1) {
         o->label = "of";
         o->label_style = STYLE_LABEL;

@@ -204,6 +204,8 @@ bool event_matches(const struct event_look *l, const struct trace_event *e, stru
     else
         buf_printf(&all, "%s ", pid_text(pid, sizeof pid, &e->pid));
     buf_put(&all, e->name.s, e->name.len);
+    if (e->node.len > 0)
+        buf_printf(&all, " %.*s ", (int)e->node.len, e->node.s);
     const struct buf *in[] = {&p.name, &p.args, &p.mark, &p.value, &p.caller};
     for (size_t i = 0; i < sizeof in / sizeof in[0]; i++) {
         if (i != 1 && i != 3) /* those go on where the one before ends */

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The screen's trace of several nodes: from the line of its prompt to the check of each node. Its
+ * log stays on the screen until another trace takes its place. tui_several_nodes.c says which nodes
+ * are meant, tui_several.c has its life.
+ *
+ * One thread: the loop's. It ends before the fleet of the screen is closed. */
+#ifndef BEAMTOP_APP_TUI_FLEET_TUI_SEVERAL_H
+#define BEAMTOP_APP_TUI_FLEET_TUI_SEVERAL_H
+
+#include "app/fleet/fleet.h"
+#include "app/tracing/fleet_log.h"
+#include "app/tracing/fleet_trace.h"
+#include "app/tui/tui_owners.h"
+
+enum several_ask { SEVERAL_NOT, SEVERAL_PARTIAL, SEVERAL_COST };
+
+struct tui_several_trace {
+    struct tui *tui;
+    struct fleet_trace trace; /* zeroed: there was none yet */
+    struct fleet_log *log;
+    struct trace_request request;
+    char *line;                               /* its words */
+    char (*nodes)[LIMIT_NODE_NAME_BYTES + 1]; /* those that are meant … */
+    size_t n_nodes;
+    bool all; /* … all that have a row; else the marked ones */
+    uv_timer_t timer;
+    enum several_ask ask; /* what is to be asked as soon as the prompt is free … */
+    char question[400];
+    bool asked;       /* … or is open */
+    bool began, over; /* for the journal */
+    bool paused_by_us;
+    uint64_t quit_by_ms; /* leave when it has ended, or then; 0: stay */
+};
+
+/* Which nodes a trace is of that begins now: those marked, or all that have a row. In another view
+ * than that of the nodes, those of the trace before. How many. */
+size_t several_choose(struct tui_several_trace *s);
+/* That one of them is, by its name. */
+bool several_means(const struct tui_several_trace *s, const char *name);
+/* The first of them that is up; NULL: none is. */
+struct live *several_live(const struct tui_several_trace *s);
+
+#endif

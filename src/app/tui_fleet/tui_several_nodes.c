@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which of the nodes on the screen a trace is of. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/model/detail.h"
+#include "tui_several.h"
+
+static void forget_nodes(struct tui_several_trace *s)
+{
+    free(s->nodes);
+    s->nodes = NULL;
+    s->n_nodes = 0;
+}
+
+/* A name that DNS resolves is not one of a node. */
+static void add_node(struct tui_several_trace *s, struct slice name)
+{
+    char text[sizeof *s->nodes];
+    snprintf(text, sizeof text, "%.*s", (int)name.len, name.len > 0 ? name.s : "");
+    if (name.len == 0 || name.len >= sizeof text || strstr(text, "@dns:"))
+        return;
+    s->nodes = alloc_grow(s->nodes, s->n_nodes, sizeof *s->nodes);
+    memcpy(s->nodes[s->n_nodes++], text, sizeof text);
+}
+
+static bool add_marked(struct tui_several_trace *s)
+{
+    struct view_link links[WANT_PIDS];
+    const size_t n = screen_marked(s->tui->screen, links, WANT_PIDS);
+    for (size_t i = 0; i < n && i < WANT_PIDS; i++)
+        if (links[i].kind == TARGET_NODE)
+            add_node(s, slice_of(links[i].name));
+    return s->n_nodes > 0;
+}
+
+static void add_rows(struct tui_several_trace *s)
+{
+    const struct table_detail *table = model_answer(s->tui->model, QUESTION_FLEET);
+    const struct fleet_row *rows = table ? table->rows : NULL;
+    for (size_t i = 0; rows && i < table->n_rows; i++)
+        add_node(s, rows[i].node);
+}
+
+size_t several_choose(struct tui_several_trace *s)
+{
+    if (s->n_nodes > 0 && strcmp(screen_view(s->tui->screen), "fleet") != 0)
+        return s->n_nodes;
+    forget_nodes(s);
+    s->all = !add_marked(s);
+    if (s->all)
+        add_rows(s);
+    return s->n_nodes;
+}
+
+bool several_means(const struct tui_several_trace *s, const char *name)
+{
+    for (size_t i = 0; i < s->n_nodes; i++)
+        if (strcmp(s->nodes[i], name) == 0)
+            return true;
+    return false;
+}
+
+struct live *several_live(const struct tui_several_trace *s)
+{
+    const struct fleet *f = tui_fleet(s->tui);
+    struct session_port port;
+    struct error ignored = {0};
+    for (size_t i = 0; f && i < fleet_size(f); i++)
+        if (several_means(s, fleet_name(f, i)) && fleet_live(f, i) &&
+            live_port(fleet_live(f, i), &port, &ignored) == 0)
+            return fleet_live(f, i);
+    return NULL;
+}
