@@ -19,6 +19,12 @@ static void end_for_host(struct fleet_sessions *s, int code, const struct error 
     s->host->end(s, code, err);
 }
 
+void fleet_sessions_refuse(struct fleet_sessions *s, const struct error *err)
+{
+    fleet_sessions_stop(s);
+    end_for_host(s, exit_code_of_error(err->code), err);
+}
+
 void fleet_sessions_say(struct fleet_sessions *s, const char *fmt, ...)
 {
     char line[1000];

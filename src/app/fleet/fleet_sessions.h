@@ -103,6 +103,8 @@ void fleet_sessions_say(struct fleet_sessions *s, const char *fmt, ...) ATTR_PRI
 
 enum session_phase fleet_part_phase(const struct fleet_part *p);
 void fleet_sessions_stop(struct fleet_sessions *s); /* all of them */
+/* Before they are set: none is, which ends them for the host. */
+void fleet_sessions_refuse(struct fleet_sessions *s, const struct error *err);
 /* The output failed: they end first. EPIPE: its reader has had enough. */
 void fleet_sessions_output_failed(struct fleet_sessions *s, int write_errno,
                                   const struct error *err);

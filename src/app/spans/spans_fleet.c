@@ -131,8 +131,7 @@ static void refuse_nothing(struct following *t, const char *pattern, const char 
 {
     struct error err = {0};
     (void)error_set(&err, ERR_NOT_FOUND, "no %s on any of these nodes: %.200s", what, pattern);
-    fleet_sessions_stop(&t->all);
-    runtime_end(&t->all.rt, exit_code_of_error(err.code), &err);
+    fleet_sessions_refuse(&t->all, &err);
 }
 
 static void tell_spans_estimate(void *arg, size_t ready)
