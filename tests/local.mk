@@ -81,7 +81,7 @@ UNIT_APP = tests/unit/app/test_actions tests/unit/app/test_advice tests/unit/app
 	tests/unit/app/test_local_read tests/unit/app/test_map_file \
 	tests/unit/app/test_record_client tests/unit/app/test_record_detach \
 	tests/unit/app/test_record_retry tests/unit/app/test_record_status tests/unit/app/test_report \
-	tests/unit/app/test_fleet_names tests/unit/app/test_merge tests/unit/app/test_mesh tests/unit/app/test_trace_history tests/unit/app/test_trigger \
+	tests/unit/app/test_fleet_names tests/unit/app/test_fleet_log tests/unit/app/test_merge tests/unit/app/test_mesh tests/unit/app/test_trace_history tests/unit/app/test_trigger \
 	tests/unit/app/test_fleet_join \
 	tests/unit/app/test_fleet_index
 UNIT_ALL = $(UNIT_BASE) $(UNIT_ETF) $(UNIT_LINK) $(UNIT_LOCAL) $(UNIT_QUERY) $(UNIT_MODEL) \
@@ -265,7 +265,7 @@ LIVE_TESTS = $(LIVE_LINK) $(LIVE_BINARIES) tests/live/test_calls.sh tests/live/t
 	tests/live/test_perf_map.sh tests/live/test_preflights.sh tests/live/test_queries.sh tests/live/test_report.sh \
 	tests/live/test_mnesia.sh \
 	tests/live/test_select.sh tests/live/test_sharing.sh tests/live/test_stall.sh tests/live/test_tables.sh tests/live/test_terms.sh \
-	tests/live/test_fleet.sh tests/live/test_members.sh tests/live/test_trace_fleet.sh tests/live/test_system.sh \
+	tests/live/test_fleet.sh tests/live/test_members.sh tests/live/test_trace_fleet.sh tests/live/test_prompt_fleet.sh tests/live/test_system.sh \
 	tests/live/test_record_fleet.sh \
 	tests/live/test_mesh.sh \
 	tests/live/test_odd_nodes.sh \

@@ -74,9 +74,14 @@ static const struct told shop[] = {
      NULL, NULL, 0, NULL, NULL, 0},
 };
 
-static void add(struct trace_log *log, const struct told *t, size_t nth)
+/* node: of several; NULL: there is one. */
+static void add_of(struct trace_log *log, const struct told *t, size_t nth, const char *node)
 {
     struct trace_event e = {
+        .node = {node, node ? strlen(node) : 0},
+        .bound_us = nth == 0 ? (double)NAN : 140 + (double)nth,
+        .same_time = node && nth == 1,
+        .late = node && nth == 2,
         .id = t->kind == EVENT_LOST ? 0 : nth + 1,
         .kind = t->kind,
         .pattern = t->pattern,
@@ -112,6 +117,11 @@ static void add(struct trace_log *log, const struct told *t, size_t nth)
     free((char *)(uintptr_t)args.bytes.s);
     free((char *)(uintptr_t)to.bytes.s);
     free((char *)(uintptr_t)e.result.bytes.s);
+}
+
+static void add(struct trace_log *log, const struct told *t, size_t nth)
+{
+    add_of(log, t, nth, NULL);
 }
 
 static void parse(struct traced *t, const char *text)
@@ -263,6 +273,35 @@ static void count(struct traced *t)
     s->used[CAP_TIME_MS] = 3000;
 }
 
+static void on_several(struct traced *t)
+{
+    static const char *const names[] = {"shop_a@host1", "shop_b@host2"};
+    static const struct trace_node nodes[] = {
+        {.name = "shop_a@host1",
+         .phase = SESSION_RUNNING,
+         .counts = {.seen = 4, .missed = 132, .missed_at_most = true},
+         .says = "skipping calls"},
+        {.name = "shop_b@host2",
+         .phase = SESSION_ENDED,
+         .counts = {.seen = 1203, .over = 2},
+         .says = "connection lost"},
+        {.name = "shop_c@host3",
+         .phase = SESSION_FAILED,
+         .says = "another tool is tracing this node (redbug)"},
+    };
+    struct trace_state *s = trace_log_state_edit(t->log);
+    parse(t, "shop_cart:add(_, Item) when Item > 100 -> return;caller & send(shop_audit, _)");
+    for (size_t i = 0; i < sizeof shop / sizeof shop[0]; i++)
+        if (shop[i].kind != EVENT_RECEIVE)
+            add_of(t->log, &shop[i], i, names[i % 2]);
+    set_counts(t);
+    s->status.phase = SESSION_RUNNING;
+    s->preflight.functions = 1;
+    s->preflight.processes = 6824;
+    set_used(s);
+    trace_log_set_nodes(t->log, nodes, sizeof nodes / sizeof nodes[0]);
+}
+
 void world_trace(struct traced *t, enum trace_world world)
 {
     *t = (struct traced){.log = trace_log_new(1000, 1000000)};
@@ -291,6 +330,9 @@ void world_trace(struct traced *t, enum trace_world world)
         break;
     case TRACED_COUNTED:
         count(t);
+        break;
+    case TRACED_SEVERAL:
+        on_several(t);
         break;
     }
 }

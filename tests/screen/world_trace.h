@@ -16,6 +16,7 @@ enum trace_world {
     TRACED_ELIXIR,
     TRACED_SILENT,  /* without an event, though there are calls */
     TRACED_COUNTED, /* counters of the VM alone */
+    TRACED_SEVERAL, /* nodes: one runs, one was lost, one takes no part */
 };
 
 struct traced {

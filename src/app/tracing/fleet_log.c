@@ -36,6 +36,7 @@ struct fleet_log {
     size_t n_nodes;
     struct put_event *put;
     uint64_t number; /* of events */
+    uint64_t first;  /* events anywhere that end it; 0: each node has its part */
     /* Of the sum that is made. */
     struct trace_state sum;
     struct trace_pattern_info sums[LIMIT_TRACE_PATTERNS];
@@ -59,6 +60,7 @@ int fleet_log_new(struct fleet_log **out, const struct trace_request *request, s
     struct trace_state *state = trace_log_state_edit(l->log);
     state->caps = request->caps;
     state->preflight.calls_per_s = NAN;
+    l->first = request->first;
     l->nodes = alloc_zero(nodes + 1, sizeof *l->nodes);
     l->n_nodes = nodes;
     *out = l;
@@ -350,6 +352,8 @@ void fleet_log_sum(struct fleet_log *l)
     }
     if (l->sum.status.phase >= SESSION_ENDING)
         put_end_text(l);
+    if (l->first > 0)
+        l->sum.caps.value[CAP_EVENTS] = l->first;
     keep_shown(&l->sum.total, &state->total);
     *state = l->sum;
     for (size_t i = 0; i < l->n_patterns; i++) {

@@ -88,8 +88,8 @@ static void note_question(struct fleet_sessions *all, size_t ready, size_t node,
                  fleet_name(all->fleet, node), why->text);
     else
         snprintf(s->question, sizeof s->question,
-                 "%.60s cannot: %.160s. Trace on %zu others? (y/n) ", fleet_name(all->fleet, node),
-                 why->text, ready);
+                 "%.60s cannot take part: %.160s. Trace the other %zu anyway? (y/n) ",
+                 fleet_name(all->fleet, node), why->text, ready);
 }
 
 static void question_answered(void *arg, bool yes)

@@ -225,8 +225,9 @@ static void put_unseen(struct view_page *page, const struct trace_log *log, int 
     trace_text(page, STYLE_NORMAL, text, 0, columns);
 }
 
-static const char *why_empty(const struct trace_state *state)
+static const char *why_empty(const struct trace_log *log)
 {
+    const struct trace_state *state = trace_log_state(log);
     static const char *const texts[SESSION_FAILED + 1] = {
         [SESSION_PREPARING] = "The node is asked which functions there are, and who else traces.",
         [SESSION_RUNNING] = "Nothing has been called yet that the patterns let pass.",
@@ -234,6 +235,9 @@ static const char *why_empty(const struct trace_state *state)
     };
     if (state->status.check.unarmed)
         return "Nothing was set on the node.";
+    if (trace_log_nodes(log) > 0 && state->total.seen > 0)
+        return "Events have come: they are put in order by the clocks of their nodes, and shown "
+               "1.5 s after they happened.";
     const char *text = texts[state->status.phase];
     return text ? text : "";
 }
@@ -400,7 +404,7 @@ static void trace_page(void *state, const struct model *m, struct view_page *pag
     }
     put_trace_findings(page, s, columns);
     if (!put_counted(&look) && trace_log_len(log) == 0) {
-        trace_text(page, STYLE_DIM, why_empty(s), 0, columns);
+        trace_text(page, STYLE_DIM, why_empty(log), 0, columns);
         put_unseen(page, log, columns);
     }
 }

@@ -1,0 +1,116 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The trace prompt on the screen of several real nodes: set on all of them or on those that are marked, one log
+# with the node of each event, ended by hand and verified, one node that is lost, and nothing left after a kill.
+# The load is fleet_load.erl.
+# shellcheck disable=SC1091,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+
+load=fleet_load
+. "$(dirname "$0")/releases.sh"
+. "$(dirname "$0")/several.sh"
+. "$BEAMTOP_SRCDIR/tests/tmux/lib.sh"
+
+command -v tmux >/dev/null || skip_all "no tmux here"
+
+all_order() {
+    for dir in $dirs; do order "$1" || return 1; done
+}
+
+all_clean() {
+    for dir in $dirs; do is_clean || return 1; done
+}
+
+opens() {
+    tm_open 160 40 &&
+        tm_run "$beamtop $names --cookie-file $work/cookie --no-config --timeout 30; echo ended=\$?" &&
+        tm_wait "$count nodes, $count up"
+}
+
+# traces LINE: at the prompt.
+traces() {
+    tm_keys t && tm_wait 'nodes>' && tm_type "$1" && tm_wait "$1" && tm_keys Enter
+}
+
+# A log without an end: what stops it is the case.
+traces_long() {
+    traces 'fleet_load:work/1 --events 10000 --rate 5000 --force --time 10m' &&
+        tm_wait_line 'running.*function' && tm_wait_line '<0\.[0-9]+\.0>.*fleet_load:work'
+}
+
+quits() { tm_keys Q && tm_wait 'ended=0'; }
+
+on_screen() {
+    opens && "$@"
+    shown=$?
+    tm_close
+    all_order rest
+    [ "$shown" = 0 ] && all_clean
+}
+
+# The events of each are found by its name, and add up to all that were asked for.
+has_one_log() {
+    all_order work
+    traces 'fleet_load:work/1 -> return --events 60 --rate 5000 --force --time 10m' &&
+        tm_wait "$count of $count nodes: events" && tm_wait 'nothing left on any node' &&
+        tm_wait_line ' 60 events' && tm_wait_line 'NODE.*PID.*NAME' || return 1
+    tm_keys / && tm_type "${last%@*}" && tm_keys Enter && tm_wait_line "$((60 / count)) of 60 matching" &&
+        tm_keys Escape && tm_wait_line ' 60 events' && quits
+}
+
+# The last one only: no line names another.
+traces_marked() {
+    all_order work
+    tm_keys Down Down Down Space && tm_wait '1 marked' && tm_keys t && tm_wait 'trace 1 marked node>' &&
+        tm_type 'fleet_load:work/1 --events 5 --rate 5000 --force' && tm_keys Enter &&
+        tm_wait '1 of 1 nodes: events' && tm_wait_line ' 5 events' && tm_has_line "${last%@*} +ended.*verified" &&
+        ! tm_has "${names%%@*} " && quits
+}
+
+is_stopped() {
+    all_order work
+    traces_long && tm_keys x && tm_wait "$count of $count nodes verified, nothing left" &&
+        tm_wait_line 'ended +[0-9]+ of' && quits
+}
+
+# The first k events anywhere end it everywhere.
+ends_by_the_first() {
+    all_order work
+    traces 'fleet_load:work/1 --first 3 --rate 5000 --force --time 10m' && tm_wait 'nothing left on any node' &&
+        tm_wait_line ' 3 events' && quits
+}
+
+# One cannot: it is asked whether the others are to be traced, and no sets nothing anywhere.
+asks_for_the_rest() {
+    end_last
+    tm_wait_line "${last%@*}.* (lost|failed|connecting) " && traces 'fleet_load:ping/1 --time 10m' && tm_wait '(y/n)' &&
+        tm_keys n && tm_wait 'stopped before it was set' && traces 'fleet_load:ping/1 --time 10m' && tm_wait '(y/n)' &&
+        tm_keys y && tm_wait_line "${last%@*} +not traced" && tm_wait_line 'running.*function' && tm_keys x &&
+        tm_wait 'verified, nothing left' && quits
+    asked=$?
+    start_last && [ "$asked" = 0 ]
+}
+
+# The part of one ends with it, the others go on until they are stopped.
+loses_one() {
+    all_order work
+    traces_long && end_last && tm_wait_line "${last%@*} +ended.*NOT VERIFIED" && tm_wait_line 'running.*function' &&
+        tm_keys x && tm_wait "not verified: $last" && quits
+    lost=$?
+    start_last && [ "$lost" = 0 ]
+}
+
+a_kill_leaves_nothing() {
+    all_order work
+    traces_long || return 1
+    kill -9 "$(pgrep -f -- "^$beamtop $names ")"
+    tm_wait 'ended=137'
+}
+
+for case in has_one_log traces_marked is_stopped ends_by_the_first asks_for_the_rest loses_one a_kill_leaves_nothing; do
+    eval "shows_$case() { on_screen $case; }"
+done
+
+run_on_several shows_has_one_log shows_traces_marked shows_is_stopped shows_ends_by_the_first shows_asks_for_the_rest \
+    shows_loses_one shows_a_kill_leaves_nothing
