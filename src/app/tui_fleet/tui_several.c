@@ -194,9 +194,8 @@ static void on_several_turn(uv_timer_t *timer)
 
 /* ---- beginning */
 
-static void close_trace(void *own)
+static void close_trace(struct tui_several_trace *s)
 {
-    struct tui_several_trace *s = own;
     if (s->log && model_trace(s->tui->model) == fleet_log_trace(s->log))
         model_set_trace(s->tui->model, NULL);
     uv_timer_stop(&s->timer);
@@ -407,6 +406,14 @@ static void lose_part(void *arg, size_t node, const struct error *why)
     fleet_sessions_lost(&s->trace.all, node, why);
 }
 
+/* All of them are about to be closed. */
+static void lose_all(void *arg)
+{
+    struct tui_several_trace *s = arg;
+    tui_names_lost(s->tui);
+    close_trace(s);
+}
+
 /* The screen of one node was opened: what runs stays in sight. */
 static void keep_shown(void *own)
 {
@@ -444,7 +451,7 @@ static void *make_several(struct tui *t)
     struct tui_several_trace *s = alloc_zero(1, sizeof *s);
     s->tui = t;
     runtime_timer(&t->rt, &s->timer, s);
-    tui_fleet_follow(t, lose_part, close_trace, s);
+    tui_fleet_follow(t, lose_part, lose_all, s);
     t->several = &several;
     return s;
 }
