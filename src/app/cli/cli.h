@@ -66,7 +66,7 @@ struct cli_options {
     const char *host;
     struct trace_request request; /* caps that are not given are the configuration's */
     bool cap_given[CAPS];
-    double slower_s; /* roots of spans that are shown */
+    double slower_s;       /* roots of spans that are shown */
     bool partial, by_node; /* of several nodes */
     bool syntax_given, on_rate_given, dry_run, samples;
     const char *label; /* of a recording */

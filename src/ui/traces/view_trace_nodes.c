@@ -78,13 +78,13 @@ static void node_line(struct trace_flow *f, const struct trace_node *n, int widt
         if (c->over > 0)
             count_cell(f, STYLE_VALUE, "over", "", c->over);
     }
-    if (*n->says)
-        trace_flow_cell(f, is_odd(n) ? STYLE_WARN : STYLE_NORMAL, "", n->says);
     if (n->phase == SESSION_ENDED)
         trace_flow_cell(f, is_verified(n) ? STYLE_OK : STYLE_ALARM, "",
                         n->check.unarmed ? "never set"
                         : is_verified(n) ? "verified"
                                          : "NOT VERIFIED");
+    if (*n->says)
+        trace_flow_cell(f, is_odd(n) ? STYLE_WARN : STYLE_NORMAL, "", n->says);
 }
 
 /* Where there is room for some only: what is odd first. */
