@@ -101,6 +101,21 @@ a_partition_is_found() {
     at c meet "$a" "$b" && sees "$names" 'pair($a; $c), pair($b; $c) | .kind == "link"'
 }
 
+# c disconnects and connects again, as often as it takes; no tick of one look has it.
+a_flapping_link_is_found() {
+    "$beamtop" mesh "$a,$b,$c" --cookie-file "$work/cookie" -n 0 --interval 0.5 >"$work/out" 2>"$work/err" &
+    follower=$!
+    wait_until 20 grep -q link "$work/out" && wait_until 20 comes_again
+    found=$?
+    kill "$follower" && wait "$follower"
+    [ "$found" = 0 ] || { cat "$work/err"; tail -20 "$work/out"; return 1; }
+    ! grep '^check  *restarts' "$work/out" || return 1
+    mesh "$a,$b,$c" && holds '.[-1].rows | all(.kind != "flapping" and .reconnects == null)'
+}
+comes_again() {
+    at c part "$a" && at c meet "$a" && grep -q "flapping.*connected again at least" "$work/out"
+}
+
 # What c sends to a is dropped, so a does not hear that c has closed the connection.
 # shellcheck disable=SC2016
 one_side_alone_is_found() {
@@ -146,8 +161,8 @@ for otp in $(releases_of differ); do
         continue
     fi
     run start_mesh "$otp"
-    for case in all_meet names_those_outside one_node_says_the_same a_partition_is_found one_side_alone_is_found \
-        a_held_link_is_found leaves_nothing; do
+    for case in all_meet names_those_outside one_node_says_the_same a_partition_is_found a_flapping_link_is_found \
+        one_side_alone_is_found a_held_link_is_found leaves_nothing; do
         case " ${BEAMTOP_TESTS-$case} " in *" $case "*) run "$case" "$otp" ;; esac
     done
     end_mesh

@@ -279,6 +279,7 @@ struct links_row {
     struct slice node, how, state, protocol, address, prevents_overlap;
     int64_t in_bytes, out_bytes, queue_bytes, queue_len;
     int64_t net_tick_s, busy_limit_bytes, global_names, pg_groups; /* -1: not of this row */
+    int64_t connection; /* another one after each time that it was lost; -1: unknown */
     double in_per_s, out_per_s, state_s;
     bool busy;
 };
@@ -295,6 +296,7 @@ struct fleet_row {
 struct mesh_row {
     struct slice id, node, peer, kind, level, says, peer_says, note;
     int64_t queue_bytes, peer_queue_bytes; /* node to peer, peer to node */
+    int64_t reconnects;                    /* -1: none was seen */
     double out_per_s, in_per_s;            /* bytes, node to peer, peer to node */
 };
 

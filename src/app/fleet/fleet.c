@@ -29,10 +29,11 @@ static void note_change(struct fleet *f)
 static void on_member_change(void *arg, question_mask questions)
 {
     struct member *m = arg;
+    m->heard_ms = uv_now(m->fleet->setup.loop);
     if (questions & QUESTION_BIT(QUESTION_SYSTEM) && m->ticks < 2)
         m->ticks++;
     if (questions & QUESTION_BIT(QUESTION_LINKS)) {
-        m->links_ms = uv_now(m->fleet->setup.loop);
+        m->links_ms = m->heard_ms;
         fleet_take_cluster(m);
     }
     note_change(m->fleet);
@@ -125,6 +126,7 @@ static void on_member_link(void *arg, bool up)
         return;
     }
     m->state = MEMBER_UP;
+    m->life = live_peer_creation(m->live);
     m->was_up = true;
     m->tries = 0;
     note_change(m->fleet);
@@ -245,7 +247,7 @@ int fleet_new_member(struct member **out, struct fleet *f, const char *name, str
         return error_set(err, ERR_LIMIT, "more than %d nodes", FLEET_MOST);
     struct model *model = m->model;
     cookie_wipe(&m->lent);
-    *m = (struct member){.fleet = f, .model = model};
+    *m = (struct member){.fleet = f, .model = model, .number = ++f->made};
     m->resolves = fleet_name_resolves(name);
     snprintf(m->name, sizeof m->name, "%s", name);
     note_change(f);
@@ -339,6 +341,7 @@ void fleet_close(struct fleet *f)
         free(f->members[i]);
     }
     free(f->members);
+    mesh_seen_free(f->seen);
     uv_timer_stop(f->timer);
     uv_close((uv_handle_t *)f->timer, free_fleet_timer);
     free(f);

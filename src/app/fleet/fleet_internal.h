@@ -51,13 +51,18 @@ struct member {
     uint64_t due_ms;   /* failed: the next try */
     int ticks;         /* with an answer since it is up */
     uint64_t links_ms; /* the last answer of `links` since it is up; 0: there is none */
-    bool is_odd;       /* its links differ from what others say: it is asked more often */
+    uint64_t heard_ms; /* the last answer of any question */
+    uint32_t life;     /* creation of its pids: another one after each start; 0: unknown */
+    uint32_t number;   /* another one for each member that there ever was */
+    bool is_odd; /* its links differ from what others say, or from before: it is asked more often */
 };
 
 struct fleet {
     struct fleet_setup setup;
     struct member **members;
     size_t n;
+    uint32_t made;          /* members that there ever were */
+    struct mesh_seen *seen; /* of their links (mesh_seen.c); NULL: nothing yet */
     uv_timer_t *timer;
     size_t next; /* that has its turn: of many that fail, none waits for ever */
     bool changed;
@@ -93,6 +98,9 @@ int fleet_read_names(const char *target, int (*add)(void *arg, const char *name,
 
 bool fleet_name_resolves(const char *name); /* NAME@dns:HOST */
 void fleet_names_put(struct fleet_names *names, const char *name);
+
+/* mesh_seen.c; NULL is fine */
+void mesh_seen_free(struct mesh_seen *seen);
 
 /* fleet_rows.c: the answer of `fleet`, with its version byte. The caller frees it. */
 struct builder *fleet_build(const struct fleet *f);

@@ -59,6 +59,7 @@ static void read_node(struct mesh_node *node, struct member *m)
     m->is_odd = false;
     if (!answers || !slice_is(rows[0].how, "self"))
         return;
+    node->life = m->life == 0 ? 0 : (uint64_t)m->number << 32 | m->life;
     node->self = rows;
     node->name = rows[0].node;
     node->links = rows + 1;
@@ -282,6 +283,7 @@ static void add_pair(struct mesh *x, struct mesh_node *a, struct mesh_node *b)
     const bool is_odd = row.level == MESH_CHECK || row.kind == MESH_ONE_SIDED;
     a->member->is_odd = a->member->is_odd || is_odd;
     b->member->is_odd = b->member->is_odd || is_odd;
+    mesh_compare_before(x, &row, a, b);
     mesh_add(x, &row);
 }
 
@@ -347,9 +349,10 @@ static void find_outsiders(struct mesh *x, size_t answering)
 
 static const char *const kinds[] = {
     [MESH_PARTITION] = "partition", [MESH_ONE_SIDED] = "one-sided", [MESH_BUSY] = "busy",
-    [MESH_MISSING] = "missing",     [MESH_RELEASE] = "release",     [MESH_SETTING] = "setting",
-    [MESH_UNLIKE] = "unlike",       [MESH_UNKNOWN] = "unknown",     [MESH_HIDDEN] = "hidden",
-    [MESH_OUTSIDE] = "outside",     [MESH_LINK] = "link",
+    [MESH_FLAPPING] = "flapping",   [MESH_RESTARTS] = "restarts",   [MESH_MISSING] = "missing",
+    [MESH_RELEASE] = "release",     [MESH_SETTING] = "setting",     [MESH_UNLIKE] = "unlike",
+    [MESH_UNKNOWN] = "unknown",     [MESH_HIDDEN] = "hidden",       [MESH_OUTSIDE] = "outside",
+    [MESH_LINK] = "link",
 };
 static const char *const levels[] = {
     [MESH_FIX] = "fix", [MESH_CHECK] = "check", [MESH_INFO] = "info", [MESH_FINE] = ""};
@@ -361,8 +364,8 @@ static int64_t rate_of(double per_s)
 
 static struct slice word_of(enum mesh_kind kind, const struct links_row *l)
 {
-    const bool is_pair = kind == MESH_ONE_SIDED || kind == MESH_BUSY || kind == MESH_MISSING ||
-                         kind == MESH_HIDDEN || kind == MESH_LINK;
+    const bool is_pair = kind == MESH_ONE_SIDED || kind == MESH_FLAPPING || kind == MESH_BUSY ||
+                         kind == MESH_MISSING || kind == MESH_HIDDEN || kind == MESH_LINK;
     return !is_pair                    ? (struct slice){"", 0}
            : !l                        ? slice_of("none")
            : is_up(l)                  ? l->how
@@ -383,7 +386,7 @@ static void build_id(struct builder *b, const struct mesh_made *row)
 static void build_row(struct builder *b, const struct mesh_made *row)
 {
     const struct links_row *ab = row->of_peer, *ba = row->of_node;
-    build_tuple(b, 12);
+    build_tuple(b, 13);
     build_id(b, row);
     build_known_text(b, row->node);
     build_known_text(b, row->peer);
@@ -395,6 +398,7 @@ static void build_row(struct builder *b, const struct mesh_made *row)
     build_known_int(b, ba ? ba->queue_bytes : -1);
     build_known_int(b, ab ? rate_of(ab->out_per_s) : -1);
     build_known_int(b, ba ? rate_of(ba->out_per_s) : -1);
+    build_known_int(b, row->reconnects > 0 ? (int64_t)row->reconnects : -1);
     build_known_text(b, row->note);
 }
 
@@ -418,6 +422,8 @@ static void make_rows(struct mesh *x, struct fleet *f)
         if (m->removed || m->resolves || m->is_twin)
             continue;
         read_node(&x->nodes[x->n], m);
+        x->nodes[x->n].place = i;
+        x->now_ms = m->heard_ms > x->now_ms ? m->heard_ms : x->now_ms;
         answering += x->nodes[x->n++].self != NULL;
     }
     list_others(x);
@@ -426,6 +432,7 @@ static void make_rows(struct mesh *x, struct fleet *f)
     find_silent(x, answering);
     find_outsiders(x, answering);
     mesh_compare_nodes(x);
+    mesh_find_restarts(x);
     compare_pairs(x); /* of many nodes there are more than have room */
     if (x->n_rows > 0)
         qsort(x->rows, x->n_rows, sizeof *x->rows, order_rows);
@@ -436,6 +443,8 @@ struct builder *mesh_build(struct fleet *f)
     struct mesh x = {0};
     struct builder *b = builder_new();
     arena_init(&x.arena);
+    f->seen = mesh_seen_of(f->seen, f->n);
+    x.seen = f->seen;
     make_rows(&x, f);
     const size_t n = x.n_rows < MESH_ROWS ? x.n_rows : MESH_ROWS;
     build_tuple(b, 4);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Which of several nodes see each other, made of the `links` of each: pairs and groups (mesh.c),
- * what one node has that others have not (mesh_nodes.c). Pure but for is_odd of the members.
- * Nothing of one node is sent to another. */
+ * what one node has that others have not (mesh_nodes.c), what was otherwise before (mesh_seen.c).
+ * Pure but for is_odd of the members and what the fleet has seen. Nothing of one node is sent to
+ * another. */
 #ifndef BEAMTOP_APP_FLEET_MESH_H
 #define BEAMTOP_APP_FLEET_MESH_H
 
@@ -16,6 +17,8 @@
 enum mesh_kind {
     MESH_PARTITION,
     MESH_ONE_SIDED,
+    MESH_FLAPPING,
+    MESH_RESTARTS,
     MESH_BUSY,
     MESH_MISSING,
     MESH_RELEASE,
@@ -30,6 +33,8 @@ enum mesh_level { MESH_FIX, MESH_CHECK, MESH_INFO, MESH_FINE };
 
 struct mesh_node {
     struct member *member;
+    size_t place;                  /* in the fleet */
+    uint64_t life;                 /* another one after each start; 0: unknown */
     struct slice name;             /* as it says itself, now or before, else as it was given */
     const struct links_row *self;  /* NULL: it does not answer; borrowed of its model */
     const struct links_row *links; /* connected ones, then known ones, each by name */
@@ -51,10 +56,13 @@ struct mesh_made {
     struct slice node, peer, note;
     const char *about;                         /* of one node: what is compared; else NULL */
     const struct links_row *of_peer, *of_node; /* what node says of peer, and the other way */
+    size_t reconnects;                         /* 0: none was seen */
 };
 
 struct mesh {
     struct arena arena;
+    struct mesh_seen *seen; /* the fleet's */
+    uint64_t now_ms;        /* of the newest answer of all */
     struct mesh_node *nodes;
     size_t n;
     double apart_ms;           /* answers that are further apart may differ without a fault */
@@ -69,6 +77,13 @@ void mesh_add(struct mesh *x, const struct mesh_made *row); /* copies it; there 
 /* Settings and releases of each node that differ, and nodes with much more load, memory or longer
  * queues than the others. */
 void mesh_compare_nodes(struct mesh *x);
+/* What earlier answers have said, with room for n members; NULL: nothing yet. */
+struct mesh_seen *mesh_seen_of(struct mesh_seen *seen, size_t n);
+/* Both have answered: what the links have become since the answers before. */
+void mesh_compare_before(struct mesh *x, const struct mesh_made *row, const struct mesh_node *a,
+                         const struct mesh_node *b);
+/* Nodes that were started again and again. */
+void mesh_find_restarts(struct mesh *x);
 /* The answer of `mesh`, with its version byte. The caller frees it. */
 struct builder *mesh_build(struct fleet *f);
 

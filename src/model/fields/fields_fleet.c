@@ -46,12 +46,15 @@ static const struct field links[] = {
           .width = 7),
     FIELD("pg_groups", COUNT, pg_groups, "groups in the default scope of pg; null: it does not run",
           .title = "PG", .width = 6),
+    FIELD("connection", COUNT, connection,
+          "number of the connection, another after each time that it was lost; null: not connected",
+          .width = 10, .later = true),
 };
 FIELD_TABLE(links_fields, links,
             "node how state state_s protocol address in_bytes_per_s out_bytes_per_s queue_bytes "
             "queue_len",
             "node how state protocol address in_bytes out_bytes queue_bytes queue_len busy "
-            "net_tick_s prevents_overlap busy_limit_bytes global_names pg_groups");
+            "net_tick_s prevents_overlap busy_limit_bytes global_names pg_groups connection");
 #undef ROW
 
 #define ROW struct fleet_row
@@ -120,8 +123,9 @@ static const struct field mesh[] = {
     FIELD("level", TEXT, level, "fix, check or info; null: nothing is odd", .look = LOOK_MARK,
           .width = 5),
     FIELD("kind", TEXT, kind,
-          "partition, one-sided, busy, missing, release, setting, unlike; unknown: a node does not "
-          "answer; hidden; outside: a node that was not named; link: both see each other",
+          "partition, one-sided, flapping, restarts, busy, missing, release, setting, unlike; "
+          "unknown: a node does not answer; hidden; outside: a node that was not named; link: "
+          "both see each other",
           .look = LOOK_MARK, .width = 9),
     FIELD("says", TEXT, says,
           "what the node says of the other: visible, hidden, another state; known: not connected; "
@@ -137,11 +141,15 @@ static const struct field mesh[] = {
           .title = "OUT/s", .width = 9),
     FIELD("in_bytes_per_s", BYTE_RATE, in_per_s, "sent by the other to the node per second",
           .title = "IN/s", .width = 9),
+    FIELD("reconnects", COUNT, reconnects,
+          "how often at least the two have connected again in the last 10 min, restarts of either "
+          "not counted; null: not seen",
+          .title = "AGAIN", .width = 5),
     FIELD("note", TEXT, note, "the same in words, or what is odd", .look = LOOK_ASIDE, .width = 40,
           .grows = true),
 };
 FIELD_TABLE(mesh_fields, mesh,
             "level kind node peer note says peer_says queue_bytes peer_queue_bytes out_bytes_per_s "
-            "in_bytes_per_s",
+            "in_bytes_per_s reconnects",
             "id node peer level kind says peer_says queue_bytes peer_queue_bytes out_bytes_per_s "
-            "in_bytes_per_s note");
+            "in_bytes_per_s reconnects note");

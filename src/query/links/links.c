@@ -15,10 +15,10 @@
 #define LIST_US 3000
 #define ITEM_US 4.0 /* at most, of one connection, on a slow machine */
 
-/* Of sys_dist: name, state, controller, address, type. */
+/* Of sys_dist: name, state, controller, address, type, {Number of the connection, Ref}. */
 #define CONNECTIONS                                                                                \
-    "[sys_dist,[{{connection,'$1','_','$2','_','$3','_','$4','_','$5','_','_','_'},[],"            \
-    "[{{'$1','$2','$3','$4','$5'}}]}],1001]"
+    "[sys_dist,[{{connection,'$1','$6','$2','_','$3','_','$4','_','$5','_','_','_'},[],"           \
+    "[{{'$1','$2','$3','$4','$5','$6'}}]}],1001]"
 
 static const struct {
     const char *module, *function, *args;
@@ -72,14 +72,15 @@ static struct link *add_link(struct links_read *r, struct slice name)
                        .in_bytes = -1,
                        .out_bytes = -1,
                        .queue_bytes = -1,
-                       .queue_len = -1};
+                       .queue_len = -1,
+                       .connection = -1};
     return l;
 }
 
 static void read_connection(struct links_read *r, struct slice row)
 {
-    struct slice v[5];
-    if (!values_read_tuple(row, 5, v, 5) || !links_is_other(r, who_atom_of(v[0])))
+    struct slice v[6], number[1];
+    if (!values_read_tuple(row, 6, v, 6) || !links_is_other(r, who_atom_of(v[0])))
         return;
     struct link *l = add_link(r, who_atom_of(v[0]));
     struct cursor controller = values_cursor(v[2]);
@@ -91,6 +92,8 @@ static void read_connection(struct links_read *r, struct slice row)
     else if (cursor_kind(&controller) == ETF_KIND_PID)
         l->has_owner = cursor_pid(&controller, &l->owner, NULL);
     read_address(r, l, v[3]);
+    if (values_read_tuple(v[5], 2, number, 1))
+        l->connection = values_count(number[0]);
 }
 
 static int order_by_name(const void *a, const void *b)

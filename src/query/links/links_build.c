@@ -6,7 +6,7 @@
 #include "query/native/values.h"
 #include "query/who/who_terms.h"
 
-#define COLUMNS 15
+#define COLUMNS 16
 #define BUSY_BYTES 8192 /* from here on a port of the VM takes no more, and a buffer fills */
 #define TICK_S 60       /* of OTP, where nothing is set */
 
@@ -48,6 +48,7 @@ static void build_self(struct builder *b, const struct links_read *r)
     build_known_int(b, count_of(r->facts[LINKS_BUSY_LIMIT]));
     build_known_int(b, count_of(r->facts[LINKS_GLOBAL]));
     build_known_int(b, count_of(r->facts[LINKS_GROUPS]));
+    values_build_words(b, NULL);
 }
 
 static void build_link(struct builder *b, const struct link *l)
@@ -65,6 +66,7 @@ static void build_link(struct builder *b, const struct link *l)
     build_bool(b, l->queue_bytes >= BUSY_BYTES);
     for (size_t i = 0; i < 5; i++)
         values_build_words(b, NULL);
+    build_known_int(b, l->connection);
 }
 
 void links_build(struct builder *b, void *read, int64_t mono_ns, const struct stepped_who *who)

@@ -24,6 +24,7 @@ struct link {
     struct etf_pid owner; /* the controller by TLS */
     bool has_owner;
     int64_t in_bytes, out_bytes, queue_bytes, queue_len; /* -1: unknown */
+    int64_t connection; /* another one after each time that it was lost; -1: unknown */
 };
 
 struct links_read {

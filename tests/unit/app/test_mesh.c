@@ -12,10 +12,12 @@
 #define SELF(name, tick)                                                                           \
     "{" name                                                                                       \
     ",self,undefined,undefined,undefined,undefined,undefined,undefined,undefined,false," #tick     \
-    ",<<\"true\">>,1048576,3,undefined}"
-#define LINK(name, how, state, queued, busy)                                                       \
+    ",<<\"true\">>,1048576,3,undefined,undefined}"
+#define LINK_BY(name, how, state, queued, busy, connection)                                        \
     ",{" name "," how "," state ",tcp,<<\"h\">>,700,900," #queued ",undefined," busy               \
-    ",undefined,undefined,undefined,undefined,undefined}"
+    ",undefined,undefined,undefined,undefined,undefined," connection "}"
+#define LINK(name, how, state, queued, busy) LINK_BY(name, how, state, queued, busy, "undefined")
+#define UP_BY(name, connection) LINK_BY(name, "visible", "up", 0, "false", connection)
 #define UP(name) LINK(name, "visible", "up", 0, "false")
 #define KNOWN(name) LINK(name, "known", "<<\"not connected\">>", undefined, "false")
 #define LINKS(rows) "{links,1000,[" rows "],false}"
@@ -35,12 +37,16 @@ static void take_text(struct model *m, enum question question, const char *text)
 
 /* NULL: the node does not answer. */
 static uint64_t links_ms[NODES] = {1, 1, 1, 1};
+static uint64_t heard_ms[NODES];
+static uint32_t lives[NODES];
+static struct mesh_seen *seen;
 
 static struct fleet open_fleet(const char *const links[], size_t n)
 {
     static const char *const names[] = {"a@h", "b@h", "c@h", "d@h"};
     for (size_t i = 0; i < n; i++) {
-        members[i] = (struct member){.model = model_new()};
+        members[i] = (struct member){
+            .model = model_new(), .heard_ms = heard_ms[i], .life = lives[i], .number = 1};
         snprintf(members[i].name, sizeof members[i].name, "%s", names[i]);
         all[i] = &members[i];
         if (!links[i])
@@ -50,7 +56,7 @@ static struct fleet open_fleet(const char *const links[], size_t n)
         members[i].state = MEMBER_UP;
         members[i].links_ms = links_ms[i];
     }
-    return (struct fleet){.members = all, .n = n};
+    return (struct fleet){.members = all, .n = n, .seen = seen};
 }
 
 /* A line for each row: level kind node peer says peer_says note. */
@@ -59,6 +65,7 @@ static void expect_mesh(const char *const links[], size_t n, const char *expecte
     struct fleet f = open_fleet(links, n);
     struct model *m = model_new();
     struct builder *b = mesh_build(&f);
+    seen = f.seen;
     struct buf text;
     struct error err = {0};
     size_t len;
@@ -191,6 +198,90 @@ TEST(test_settings)
     expect_mesh(links, 3,
                 "check setting b@h    net tick 15 s; 60 s on 2 of 3 nodes|"
                 " link a@h b@h visible visible | link b@h a@h visible visible |");
+}
+
+/* ---- what was before */
+
+/* At so many seconds both answer: a is connected to b, and the other way, by these connections. */
+static void look(uint64_t at_s, const char *a_by, const char *b_by, const char *expected)
+{
+    char a[400], b[400];
+    const char *const links[] = {a, b};
+    snprintf(a, sizeof a, LINKS(SELF("'a@h'", 60) UP_BY("'b@h'", "%s")), a_by);
+    snprintf(b, sizeof b, LINKS(SELF("'b@h'", 60) UP_BY("'a@h'", "%s")), b_by);
+    links_ms[0] = links_ms[1] = at_s * 1000;
+    heard_ms[0] = heard_ms[1] = at_s * 1000 + 900;
+    expect_mesh(links, 2, expected);
+}
+
+static void forget(void)
+{
+    mesh_seen_free(seen);
+    seen = NULL;
+    for (size_t i = 0; i < NODES; i++) {
+        links_ms[i] = 1;
+        heard_ms[i] = lives[i] = 0;
+    }
+}
+
+#define CALM " link a@h b@h visible visible |"
+#define AGAIN(times, who)                                                                          \
+    "check flapping a@h b@h visible visible a@h and b@h have connected again at least " times      \
+    " times in 10 min, as " who " says; restarts are not counted|" CALM
+
+TEST(test_link_flaps)
+{
+    lives[0] = 7;
+    lives[1] = 8;
+    look(10, "4", "9", CALM);
+    look(20, "4", "9", CALM);
+    assert_false(members[0].is_odd);
+    look(30, "5", "10", CALM);
+    assert_true(members[0].is_odd && members[1].is_odd);
+    look(40, "7", "12", CALM);
+    look(41, "undefined", "13", AGAIN("3", "b@h"));
+    look(50, "8", "13", AGAIN("3", "a@h"));
+    look(60, "9", "13", AGAIN("4", "a@h"));
+    look(645, "9", "13", CALM);
+    assert_true(members[0].is_odd);
+    look(700, "9", "13", CALM);
+    assert_false(members[0].is_odd);
+    forget();
+}
+
+/* A connection that is another one since one side was started again is none that flaps. */
+TEST(test_restart_is_no_flap)
+{
+    lives[0] = 7;
+    for (uint32_t i = 0; i < 3; i++) {
+        char a_by[8];
+        snprintf(a_by, sizeof a_by, "%u", 4 + i);
+        lives[1] = 8 + i;
+        look(10 + 10 * i, a_by, "1", CALM);
+        assert_false(members[0].is_odd || members[1].is_odd);
+    }
+    lives[1] = 20;
+    look(50, "7", "1",
+         "check restarts b@h    started again 3 times in 10 min, or its distribution was|" CALM);
+    forget();
+}
+
+/* Before the other has answered again, that it was started again may not be known yet. */
+TEST(test_other_has_not_answered_since)
+{
+    lives[0] = lives[1] = 7;
+    look(10, "4", "9", CALM);
+    for (uint32_t i = 0; i < 4; i++) {
+        const char *const links[] = {LINKS(SELF("'a@h'", 60) UP_BY("'b@h'", "5")),
+                                     LINKS(SELF("'b@h'", 60) UP_BY("'a@h'", "9"))};
+        links_ms[0] = heard_ms[0] = 20000 + 1000 * i;
+        expect_mesh(links, 2, CALM);
+        assert_false(members[0].is_odd);
+    }
+    lives[1] = 8;
+    look(30, "5", "9", CALM);
+    assert_false(members[0].is_odd);
+    forget();
 }
 
 static void give_memory(struct model *m, long mib)

@@ -210,14 +210,15 @@ static const struct answer_row {
      "undefined, undefined, undefined, undefined}], false}"},
     {"links", ANSWER_LINKS,
      "{links, 1000000000, [{<<\"a@one\">>, self, undefined, undefined, undefined, undefined, "
-     "undefined, undefined, undefined, false, 60, <<\"true\">>, 1048576, 3, 2}, {<<\"b@two\">>, "
+     "undefined, undefined, undefined, false, 60, <<\"true\">>, 1048576, 3, 2, undefined}, "
+     "{<<\"b@two\">>, "
      "visible, <<\"up\">>, <<\"tcp\">>, <<\"two\">>, 7000, 9000, 19080, undefined, true, "
-     "undefined, undefined, undefined, undefined, undefined}], false}"},
+     "undefined, undefined, undefined, undefined, undefined, 4383028}], false}"},
     {"mesh", ANSWER_MESH,
      "{mesh, 1000000000, [{<<\"one-sided a@one b@two\">>, <<\"a@one\">>, <<\"b@two\">>, "
      "<<\"check\">>, "
      "<<\"one-sided\">>, <<\"visible\">>, <<\"none\">>, 19080, undefined, 1200, undefined, "
-     "<<\"a@one is connected to b@two, which is not connected to it\">>}], false}"},
+     "undefined, <<\"a@one is connected to b@two, which is not connected to it\">>}], false}"},
     {"fleet", ANSWER_FLEET,
      "{fleet, 1000000000, [{<<\"a@one\">>, <<\"up\">>, <<\"one\">>, 1, 1, <<\"25\">>, undefined, "
      "3600, "

@@ -62,27 +62,28 @@ TEST(test_links)
     const struct stepped_said said[] = {
         {CONNECTIONS,
          {"{[{'c@two',up,<0.9.0>," ADDRESS(
-              "tls") ",hidden},"
+              "tls") ",hidden,{7,y}},"
                      "{'beamtop@h',up,port8," ADDRESS(
-                         "tcp") ",hidden},"
+                         "tcp") ",hidden,{8,y}},"
                                 "{'b@two',up,port8," ADDRESS(
-                                    "tcp") ",normal},"
-                                           "{'d@two',pending,undefined,undefined,normal}],'$end_of_"
+                                    "tcp") ",normal,{9,y}},"
+                                           "{'d@two',pending,undefined,undefined,normal,{10,y}}],'$"
+                                           "end_of_"
                                            "table'}",
           "['z@two','b@two',nonode@nohost,'beamtop@h','n@h']", FACTS}},
         {PORTS, {"[{ok,[{recv_oct,700},{send_oct,900},{send_pend,19080}]}]"}},
         {CONTROLLERS, {"[[{message_queue_len,4}]]"}}};
     expect_links(said, ARRAY_LEN(said),
                  "{links,7000000,[{<<\"n@h\">>,<<\"self\">>,undefined,undefined," NOTHING
-                 ",false,60,<<\"true\">>,1048576,3,undefined},"
+                 ",false,60,<<\"true\">>,1048576,3,undefined,undefined},"
                  "{<<\"b@two\">>,<<\"visible\">>,<<\"up\">>,<<\"tcp\">>,<<\"two\">>,700,900,19080,"
-                 "undefined,true," NOTHING "},"
+                 "undefined,true," NOTHING ",9},"
                  "{<<\"c@two\">>,<<\"hidden\">>,<<\"up\">>,<<\"tls\">>,<<\"two\">>,undefined,"
-                 "undefined,undefined,4,false," NOTHING "},"
+                 "undefined,undefined,4,false," NOTHING ",7},"
                  "{<<\"d@two\">>,<<\"visible\">>,<<\"pending\">>,undefined,undefined,undefined,"
-                 "undefined,undefined,undefined,false," NOTHING "},"
+                 "undefined,undefined,undefined,false," NOTHING ",10},"
                  "{<<\"z@two\">>,<<\"known\">>,<<\"not connected\">>,undefined,undefined,undefined,"
-                 "undefined,undefined,undefined,false," NOTHING "}],false}");
+                 "undefined,undefined,undefined,false," NOTHING ",undefined}],false}");
 }
 
 TEST(test_alone)
@@ -92,7 +93,7 @@ TEST(test_alone)
                                           "undefined", "undefined", "undefined", "undefined"}}};
     expect_links(said, ARRAY_LEN(said),
                  "{links,7000000,[{<<\"n@h\">>,<<\"self\">>,undefined,undefined," NOTHING
-                 ",false,60,<<\"false\">>,1048576,undefined,undefined}],false}");
+                 ",false,60,<<\"false\">>,1048576,undefined,undefined,undefined}],false}");
 }
 
 /* What is of another form says nothing, and the rest is still read. */
@@ -100,14 +101,17 @@ TEST(test_odd)
 {
     const struct stepped_said odd[] = {
         {CONNECTIONS,
-         {"{[x,{1,2,3,4,5},{'b@two',9,port8,{net_address,1,2,3,4},7}],y}", "\"abc\"", "x",
-          "{ok,-1}", "{ok,7}", "-3", "{}"}},
+         {"{[x,{1,2,3,4,5},{1,2,3,4,5,6},{'b@two',9,port8,{net_address,1,2,3,4},7,{-1,y}},"
+          "{'c@two',9,8,7,6,5}],y}",
+          "\"abc\"", "x", "{ok,-1}", "{ok,7}", "-3", "{}"}},
         {PORTS, {"[{error,einval}]"}}};
     const struct stepped_said failed[] = {{CONNECTIONS, {NULL}}};
     expect_links(odd, ARRAY_LEN(odd),
                  "{links,7000000,[{<<\"n@h\">>,<<\"self\">>,undefined,undefined," NOTHING
-                 ",false,undefined,undefined,undefined,undefined,undefined},"
+                 ",false,undefined,undefined,undefined,undefined,undefined,undefined},"
                  "{<<\"b@two\">>,<<\"visible\">>,undefined,undefined,undefined,undefined,undefined,"
-                 "undefined,undefined,false," NOTHING "}],false}");
+                 "undefined,undefined,false," NOTHING ",undefined},"
+                 "{<<\"c@two\">>,<<\"visible\">>,undefined,undefined,undefined,undefined,undefined,"
+                 "undefined,undefined,false," NOTHING ",undefined}],false}");
     expect_links(failed, ARRAY_LEN(failed), "{links,7000000,[],true}");
 }
