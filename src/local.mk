@@ -14,6 +14,7 @@ src_libetf_a_CFLAGS = $(AM_CFLAGS) $(EI_CFLAGS)
 noinst_LIBRARIES += src/liblink.a
 src_liblink_a_SOURCES =
 include src/link/local.mk
+include src/link/dns/local.mk
 src_liblink_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
 
 # Looks at VMs of this host from outside; without elfutils its commands say what is missing.
@@ -148,7 +149,7 @@ src/query/sources.c: $(wildcard $(srcdir)/src/query/q/*.erl $(srcdir)/src/query/
 # What each layer's tests link: its own archive and the ones below.
 BASE_LIBS = src/libbase.a $(PCRE2_LIBS) $(UTF8PROC_LIBS) -lm
 ETF_LIBS = src/libetf.a $(EI_LIBS) $(BASE_LIBS)
-LINK_LIBS = src/liblink.a $(UV_LIBS) $(ETF_LIBS)
+LINK_LIBS = src/liblink.a $(UV_LIBS) $(RESOLV_LIBS) $(ETF_LIBS)
 LOCAL_LIBS = src/liblocal.a $(ELFUTILS_LIBS) $(BASE_LIBS)
 QUERY_LIBS = src/libquery.a $(LINK_LIBS)
 MODEL_LIBS = src/libmodel.a $(ETF_LIBS)

@@ -35,7 +35,7 @@ UNIT_ETF = tests/unit/etf/test_check tests/unit/etf/test_cursor tests/unit/etf/t
 	tests/unit/etf/test_print tests/unit/etf/test_print_ex
 UNIT_LINK = tests/unit/link/test_atom_cache tests/unit/link/test_control \
 	tests/unit/link/test_cookie tests/unit/link/test_discover tests/unit/link/test_epmd \
-	tests/unit/link/test_frame tests/unit/link/test_name
+	tests/unit/link/test_frame tests/unit/link/test_lookup tests/unit/link/test_name
 UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/unit/local/test_images \
 	tests/unit/local/test_jit tests/unit/local/test_records tests/unit/local/test_resident
 UNIT_QUERY = tests/unit/query/test_allocators tests/unit/query/test_apps \
@@ -156,6 +156,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_regex \
 	tests/fuzz/fuzz_scan \
 	tests/fuzz/fuzz_spans \
+	tests/fuzz/fuzz_srv \
 	tests/fuzz/fuzz_theme \
 	tests/fuzz/fuzz_trace \
 	tests/fuzz/fuzz_growth \
@@ -184,6 +185,7 @@ tests_fuzz_fuzz_records_LDADD = $(FUZZ_MAIN) $(LOCAL_LIBS)
 tests_fuzz_fuzz_regex_LDADD = $(FUZZ_MAIN) $(BASE_LIBS)
 tests_fuzz_fuzz_scan_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_spans_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
+tests_fuzz_fuzz_srv_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)
 tests_fuzz_fuzz_theme_LDADD = $(FUZZ_MAIN) src/libui.a $(BASE_LIBS)
 tests_fuzz_fuzz_trace_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
 tests_fuzz_fuzz_growth_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)

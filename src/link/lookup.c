@@ -2,12 +2,19 @@
 #include "internal.h"
 
 #include <arpa/inet.h>
+#include <arpa/nameser.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <pthread.h>
+#include <resolv.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
+#include "link/dns/srv.h"
+
+#define SERVICE_BYTES 65535 /* of an answer of DNS, at most */
 
 /*
  * Shared by the loop and the thread; the last of the two frees it. getaddrinfo can take far longer
@@ -17,7 +24,8 @@ struct shared {
     unsigned holders;
     struct lookup *owner; /* NULL: cancelled */
     char host[LIMIT_NODE_NAME_BYTES + 1];
-    int rc;
+    bool is_service;
+    int rc; /* of getaddrinfo; of a service the resolver's */
     struct address *addresses;
     size_t count;
 };
@@ -30,6 +38,7 @@ struct lookup {
     unsigned timeout_ms;
     bool finished;
     char host[LIMIT_NODE_NAME_BYTES + 1];
+    bool is_service;
     void (*done)(void *arg, const struct address *addresses, size_t count, const struct error *err);
     void *arg;
 };
@@ -46,27 +55,67 @@ static void shared_release(struct shared *s)
     }
 }
 
+static struct address *add_address(struct shared *s)
+{
+    s->addresses = alloc_grow(s->addresses, s->count, sizeof *s->addresses);
+    struct address *a = &s->addresses[s->count++];
+    *a = (struct address){0};
+    return a;
+}
+
+/* Only its thread has it until it is locked. */
+static void ask_addresses(struct shared *s)
+{
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    s->rc = getaddrinfo(s->host, NULL, &hints, &found);
+    for (const struct addrinfo *i = found; s->rc == 0 && i && s->count < LOOKUP_MOST;
+         i = i->ai_next) {
+        if (i->ai_addrlen > sizeof s->addresses[0].sa)
+            continue;
+        struct address *a = add_address(s);
+        memcpy(&a->sa, i->ai_addr, i->ai_addrlen);
+        a->len = i->ai_addrlen;
+    }
+    if (found)
+        freeaddrinfo(found);
+}
+
+static int add_target(void *arg, const char *target)
+{
+    struct shared *s = arg;
+    for (size_t i = 0; i < s->count; i++)
+        if (strcasecmp(s->addresses[i].host, target) == 0)
+            return 0;
+    if (s->count == LOOKUP_MOST)
+        return -1;
+    snprintf(add_address(s)->host, sizeof s->addresses->host, "%s", target);
+    return 0;
+}
+
+/* The resolver keeps its state for each thread. A truncated answer does not count: who is missing
+ * would seem to be gone. */
+static void ask_service(struct shared *s)
+{
+    uint8_t *answer = alloc_zero(SERVICE_BYTES, 1);
+    const int len = res_search(s->host, ns_c_in, ns_t_srv, answer, SERVICE_BYTES);
+    s->rc = len < 0 ? h_errno : 0;
+    if (len >= 0 && (len > SERVICE_BYTES || srv_each(answer, (size_t)len, add_target, s) != 0))
+        s->rc = NO_RECOVERY;
+    free(answer);
+}
+
 static void *run_lookup(void *arg)
 {
     struct shared *s = arg;
-    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-    struct addrinfo *found = NULL;
-    int rc = getaddrinfo(s->host, NULL, &hints, &found);
-
+    if (s->is_service)
+        ask_service(s);
+    else
+        ask_addresses(s);
     pthread_mutex_lock(&s->lock);
-    s->rc = rc;
-    for (const struct addrinfo *a = found; rc == 0 && a && s->count < LOOKUP_MOST; a = a->ai_next) {
-        if (a->ai_addrlen > sizeof s->addresses[0].sa)
-            continue;
-        s->addresses = alloc_grow(s->addresses, s->count, sizeof *s->addresses);
-        memcpy(&s->addresses[s->count].sa, a->ai_addr, a->ai_addrlen);
-        s->addresses[s->count++].len = a->ai_addrlen;
-    }
     if (s->owner)
         uv_async_send(&s->owner->async);
     pthread_mutex_unlock(&s->lock);
-    if (found)
-        freeaddrinfo(found);
     shared_release(s);
     return NULL;
 }
@@ -89,6 +138,18 @@ static void end_lookup(struct lookup *l)
     uv_close((uv_handle_t *)&l->timer, on_lookup_closed);
 }
 
+static void explain_nothing(struct error *err, const struct lookup *l, int rc)
+{
+    if (l->is_service)
+        error_set(err, ERR_CONNECT, "DNS has no SRV records of %.255s (%s): check the name",
+                  l->host, rc != 0 ? hstrerror(rc) : "no host's name");
+    else
+        error_set(err, ERR_CONNECT,
+                  "host %.255s is not found (%s): check the part of the node's name after the @, "
+                  "or give its address with --host",
+                  l->host, rc != 0 ? gai_strerror(rc) : "no address");
+}
+
 static void on_found(uv_async_t *async)
 {
     struct lookup *l = async->data;
@@ -103,10 +164,7 @@ static void on_found(uv_async_t *async)
     pthread_mutex_unlock(&l->shared->lock);
     if (rc != 0 || count == 0) {
         count = 0;
-        error_set(&err, ERR_CONNECT,
-                  "host %.255s is not found (%s): check the part of the node's name after the @, "
-                  "or give its address with --host",
-                  l->host, rc != 0 ? gai_strerror(rc) : "no address");
+        explain_nothing(&err, l, rc);
     }
     end_lookup(l);
     l->done(l->arg, addresses, count, &err);
@@ -137,10 +195,11 @@ static int start_thread(struct shared *s)
     return rc;
 }
 
-int lookup_start(struct lookup **out, uv_loop_t *loop, const char *host, unsigned timeout_ms,
-                 void (*done)(void *arg, const struct address *addresses, size_t count,
-                              const struct error *err),
-                 void *arg, struct error *err)
+static int begin_lookup(struct lookup **out, bool is_service, uv_loop_t *loop, const char *host,
+                        unsigned timeout_ms,
+                        void (*done)(void *arg, const struct address *addresses, size_t count,
+                                     const struct error *err),
+                        void *arg, struct error *err)
 {
     struct lookup *l = alloc_zero(1, sizeof *l);
     struct shared *s = alloc_zero(1, sizeof *s);
@@ -157,6 +216,7 @@ int lookup_start(struct lookup **out, uv_loop_t *loop, const char *host, unsigne
     s->owner = l;
     strncpy(s->host, host, sizeof s->host - 1);
     strncpy(l->host, host, sizeof l->host - 1);
+    l->is_service = s->is_service = is_service;
     l->shared = s;
     l->async.data = l->timer.data = l;
     l->open_handles = 2;
@@ -174,6 +234,22 @@ int lookup_start(struct lookup **out, uv_loop_t *loop, const char *host, unsigne
     return 0;
 }
 
+int lookup_start(struct lookup **out, uv_loop_t *loop, const char *host, unsigned timeout_ms,
+                 void (*done)(void *arg, const struct address *addresses, size_t count,
+                              const struct error *err),
+                 void *arg, struct error *err)
+{
+    return begin_lookup(out, false, loop, host, timeout_ms, done, arg, err);
+}
+
+int lookup_service(struct lookup **out, uv_loop_t *loop, const char *service, unsigned timeout_ms,
+                   void (*done)(void *arg, const struct address *addresses, size_t count,
+                                const struct error *err),
+                   void *arg, struct error *err)
+{
+    return begin_lookup(out, true, loop, service, timeout_ms, done, arg, err);
+}
+
 void lookup_cancel(struct lookup *l)
 {
     if (l && !l->finished)
@@ -184,6 +260,10 @@ void lookup_text(char *out, size_t size, const struct address *address)
 {
     const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)&address->sa;
     const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)&address->sa;
+    if (*address->host) {
+        snprintf(out, size, "%s", address->host);
+        return;
+    }
     const void *bytes = address->sa.ss_family == AF_INET6 ? (const void *)&six->sin6_addr
                                                           : (const void *)&four->sin_addr;
     if (!inet_ntop(address->sa.ss_family, bytes, out, (socklen_t)size))

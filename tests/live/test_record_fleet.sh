@@ -202,6 +202,38 @@ names_from_dns() {
     ends_with 3 $? && told nowhere.invalid && [ ! -e "$work/nowhere/index.json" ]
 }
 
+# The name server is the test's: it names the last node, then another that nobody has.
+names_of_a_service() {
+    server=127.53.53.53
+    { [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; } || { not_tried "no mount namespace here"; return 0; }
+    recorded=$work/service
+    cp "$BEAMTOP_SRCDIR/tests/live/dns_answers.erl" "$work"
+    echo "${last#*@}" >"$work/hosts"
+    echo "nameserver $server" >"$work/resolv"
+    (cd "$work" && exec erl -noinput -eval "
+        {ok, dns_answers} = c:c(dns_answers), dns_answers:start(\"$server\", \"$work/hosts\")." >"$work/dns" 2>&1) &
+    dns_pid=$!
+    wait_until 60 test -s "$work/hosts.asked" || { cat "$work/dns"; kill "$dns_pid"; not_tried "no port 53 here"; return 0; }
+    # shellcheck disable=SC2016
+    unshare -m sh -c 'mount --bind "$0" /etc/resolv.conf && exec "$@"' "$work/resolv" \
+        "$beamtop" record "${last%@*}@srv:_epmd._tcp.shop.test" -o "$recorded" --cookie-file "$work/cookie" --timeout 30 \
+        --no-config -i 1 -b 100 >"$work/out" 2>"$work/err" &
+    recorder=$!
+    is_recorded_by_service
+    ended=$?
+    kill -INT "$recorder"
+    wait "$recorder"
+    kill "$dns_pid"
+    wait "$dns_pid" 2>/dev/null
+    [ "$ended" = 0 ] && wait_until 60 none_runs
+}
+is_recorded_by_service() {
+    comes ".nodes | length == 1 and .[0].name == \"$last\" and .[0].state == \"recording\" and .[0].ticks >= 2" || return 1
+    echo "nobody.shop.test" >"$work/hosts"
+    comes '.nodes | length == 2 and .[0].state == "complete" and .[0].why == "gone from DNS"
+        and .[1].state == "failed" and (.[1].name | endswith("@nobody.shop.test"))'
+}
+
 # Of two that start at once one is refused, and the index is that of the other.
 two_into_one_directory() {
     recorded=$work/one
@@ -226,7 +258,7 @@ trap 'exit 130' HUP INT TERM PIPE
 start_epmd
 run start_nodes_and_count
 for case in has_a_file_for_each reports_all_of_them compares_with_another one_node_is_lost one_recorder_is_killed one_is_not_there \
-    a_kill_ends_all starts_and_stops takes_cookies_of_patterns two_into_one_directory names_from_dns \
+    a_kill_ends_all starts_and_stops takes_cookies_of_patterns two_into_one_directory names_from_dns names_of_a_service \
     follows_the_cluster; do
     if [ -n "${BEAMTOP_TESTS-}" ]; then
         case " $BEAMTOP_TESTS " in *" $case "*) ;; *) continue ;; esac

@@ -346,7 +346,7 @@ const struct cli_command cli_commands[] = {
      FOR_BATCH, ROWS, 1, 1, COMMANDS_NODE, command_answer},
     {"links", "NODE", "connections to other nodes: state, bytes, queues; names not connected",
      FOR_BATCH | FOR_TICKS | FOR_TABLE, ROWS, 1, 1, COMMANDS_NODE, command_table},
-    {"fleet", "NODE,NODE…|@FILE|NAME@dns:HOST",
+    {"fleet", "NODE,NODE…|@FILE|NAME@dns:HOST|NAME@srv:SERVICE",
      "several nodes, a row each: state, memory, load, longest queue, clock",
      FOR_BATCH | FOR_TICKS | FOR_TABLE, ROWS, 1, 1, COMMANDS_NODE, command_fleet},
     {"mesh", "NODE,NODE…|@FILE", "which of several nodes see each other; partitions, one-sided and "

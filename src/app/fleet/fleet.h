@@ -8,7 +8,8 @@
  * again after half a second, one that fails after 10 s, both then ever less often, up to once a
  * minute.
  *
- * Nodes may come and go. NAME@dns:HOST is looked up every 30 s: NAME@ADDRESS for each address. With
+ * Nodes may come and go. NAME@dns:HOST is looked up every 30 s: NAME@ADDRESS for each address, and
+ * so is NAME@srv:SERVICE: NAME@TARGET for each SRV record. With
  * --cluster the first node that is up names those that it is connected to, visible ones only. Who
  * is named no longer keeps its row, which says so. Of a node under two names the second is refused.
  *

@@ -41,7 +41,7 @@ struct member {
     bool seen;                   /* named by the answer that is being read */
     bool removed;
     bool is_twin;  /* the same node as another: not tried again */
-    bool resolves; /* NAME@dns:HOST, no node */
+    bool resolves; /* NAME@dns:HOST or NAME@srv:SERVICE, no node */
     struct lookup *lookup;
     size_t found;     /* addresses */
     struct error why; /* lost, failed */
@@ -96,7 +96,8 @@ int fleet_why_unnamed(const struct fleet *f, struct error *err);
 int fleet_read_names(const char *target, int (*add)(void *arg, const char *name, struct error *err),
                      void *arg, struct error *err);
 
-bool fleet_name_resolves(const char *name); /* NAME@dns:HOST */
+bool fleet_name_resolves(const char *name);   /* NAME@dns:HOST, NAME@srv:SERVICE */
+bool fleet_name_is_service(const char *name); /* the second */
 void fleet_names_put(struct fleet_names *names, const char *name);
 
 /* mesh_seen.c; NULL is fine */

@@ -90,7 +90,7 @@ static void end_naming(const struct naming *n, const char *left)
 
 static int name_address(const struct naming *n, const struct address *address, struct error *err)
 {
-    char text[INET6_ADDRSTRLEN], name[LIMIT_NODE_NAME_BYTES + 1];
+    char text[LIMIT_NODE_NAME_BYTES + 1], name[LIMIT_NODE_NAME_BYTES + 1];
     const char *resolves = n->source->name;
     lookup_text(text, sizeof text, address);
     const int len =
@@ -127,8 +127,9 @@ void fleet_look_up(struct member *m)
     struct error err = {0};
     const char *host = strchr(m->name, ':') + 1;
     const unsigned timeout_ms = (unsigned)(m->fleet->setup.cli->timeout_s * 1000);
-    if (lookup_start(&m->lookup, m->fleet->setup.loop, host, timeout_ms, on_looked_up, m, &err) !=
-        0)
+    const bool is_service = fleet_name_is_service(m->name);
+    if ((is_service ? lookup_service : lookup_start)(&m->lookup, m->fleet->setup.loop, host,
+                                                     timeout_ms, on_looked_up, m, &err) != 0)
         fleet_fail_member(m, &err);
 }
 

@@ -9,7 +9,8 @@
 #include "beamtop/link/name.h"
 #include "fleet_internal.h"
 
-#define RESOLVES "dns:"
+#define HOST_OF "dns:"
+#define SERVICE_OF "srv:"
 #define NAME_LINE 1024 /* bytes of a line of the file */
 
 bool fleet_is_meant(const char *target)
@@ -22,10 +23,20 @@ bool fleet_is_asked(const struct cli_options *cli)
     return cli->cluster || fleet_is_meant(cli->target);
 }
 
-bool fleet_name_resolves(const char *name)
+static bool has_prefix(const char *name, const char *prefix)
 {
     const char *at = strchr(name, '@');
-    return at && strncmp(at + 1, RESOLVES, strlen(RESOLVES)) == 0;
+    return at && strncmp(at + 1, prefix, strlen(prefix)) == 0;
+}
+
+bool fleet_name_is_service(const char *name)
+{
+    return has_prefix(name, SERVICE_OF);
+}
+
+bool fleet_name_resolves(const char *name)
+{
+    return has_prefix(name, HOST_OF) || fleet_name_is_service(name);
 }
 
 static int add_name(struct slice text, int (*add)(void *arg, const char *name, struct error *err),
@@ -39,8 +50,9 @@ static int add_name(struct slice text, int (*add)(void *arg, const char *name, s
     memcpy(name, text.s, text.len);
     name[text.len] = '\0';
     int rc = name_parse(&parsed, name, "localhost", err);
-    if (rc == 0 && strcmp(parsed.host, RESOLVES) == 0)
-        rc = error_set(err, ERR_USAGE, "%.255s: a host follows " RESOLVES, name);
+    if (rc == 0 && (strcmp(parsed.host, HOST_OF) == 0 || strcmp(parsed.host, SERVICE_OF) == 0))
+        rc = error_set(err, ERR_USAGE, "%.255s: a %s follows %s", name,
+                       *parsed.host == *HOST_OF ? "host" : "service", parsed.host);
     return rc != 0 ? rc : add(arg, name, err);
 }
 

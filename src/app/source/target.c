@@ -154,7 +154,7 @@ static bool is_recordings(const char *name)
 int target_check_name(const char *name, struct error *err)
 {
     struct stat st;
-    if (name[0] == '@' || strchr(name, ',') || strstr(name, "@dns:"))
+    if (name[0] == '@' || strchr(name, ',') || strstr(name, "@dns:") || strstr(name, "@srv:"))
         return error_set(err, ERR_USAGE, "%.300s: this command takes one node", name);
     if (!strchr(name, '/') && !is_recordings(name))
         return 0;

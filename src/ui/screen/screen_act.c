@@ -146,7 +146,7 @@ static int follow_link(struct act *a, const struct view_link *link)
         screen_ask_action(a->s, ACTION_TRACE_ROW);
         return 1;
     case TARGET_NODE:
-        if (strstr(link->name, "@dns:"))
+        if (strstr(link->name, "@dns:") || strstr(link->name, "@srv:"))
             return error_set(a->err, ERR_USAGE, "%.255s is a name of nodes, not a node",
                              link->name);
         screen_ask(a->s, REQUEST_NODE, NULL, link->name);

@@ -99,13 +99,10 @@ TEST(test_what_no_node_may_name)
 {
     char longer[300];
     struct world w;
-    struct peer peers[] = {{"x@dns:evil", "visible", "up"},
-                           {"a@two,b@two", "visible", "up"},
-                           {"@/etc/passwd", "visible", "up"},
-                           {"alone", "visible", "up"},
-                           {"", "visible", "up"},
-                           {"a\x1b[1m@two", "visible", "up"},
-                           {"a b@two", "visible", "up"},
+    struct peer peers[] = {{"x@dns:evil", "visible", "up"},   {"x@srv:evil", "visible", "up"},
+                           {"a@two,b@two", "visible", "up"},  {"@/etc/passwd", "visible", "up"},
+                           {"alone", "visible", "up"},        {"", "visible", "up"},
+                           {"a\x1b[1m@two", "visible", "up"}, {"a b@two", "visible", "up"},
                            {longer, "visible", "up"}};
     memset(longer, 'x', sizeof longer - 1);
     longer[10] = '@';

@@ -42,11 +42,18 @@ static int read_file(const char *text, int times, char all[4000], struct error *
 static const struct {
     const char *target, *names; /* NULL: refused */
 } lists[] = {
-    {"a@one,b@two", "a@one|b@two|"}, {" a@one , b@two,", "a@one|b@two|"},
-    {"a@one,b", "a@one|b|"},         {",", ""},
-    {"a@one,b c@two", NULL},         {"a@one,@two", NULL},
-    {"a@one,b@two@three", NULL},     {"a@one,\x1b[31m@two", NULL},
-    {"a@dns:one", "a@dns:one|"},     {"a@dns:", NULL},
+    {"a@one,b@two", "a@one|b@two|"},
+    {" a@one , b@two,", "a@one|b@two|"},
+    {"a@one,b", "a@one|b|"},
+    {",", ""},
+    {"a@one,b c@two", NULL},
+    {"a@one,@two", NULL},
+    {"a@one,b@two@three", NULL},
+    {"a@one,\x1b[31m@two", NULL},
+    {"a@dns:one", "a@dns:one|"},
+    {"a@dns:", NULL},
+    {"a@srv:_x._tcp.one", "a@srv:_x._tcp.one|"},
+    {"a@srv:", NULL},
 };
 
 TEST(test_lists)
@@ -67,6 +74,7 @@ TEST(test_what_is_meant)
     assert_true(fleet_is_meant("a@one,b@two"));
     assert_true(fleet_is_meant("@names"));
     assert_true(fleet_is_meant("a@dns:one"));
+    assert_true(fleet_is_meant("a@srv:one"));
     assert_false(fleet_is_meant("dns:a@one"));
     assert_false(fleet_is_meant("a@one"));
     assert_false(fleet_is_meant(NULL));
