@@ -55,7 +55,7 @@ void conn_lost(struct conn *c, int status)
 {
     struct error err = {0};
     if (status == UV_EOF)
-        error_set(&err, ERR_LOST, "%s stopped or disconnected beamtop", c->peer);
+        error_set(&err, ERR_LOST, "the node stopped or disconnected beamtop");
     else
         error_set(&err, ERR_LOST, "the connection to %s is lost: %s", c->peer, uv_strerror(status));
     go_down(c, CONN_LOST, &err);
