@@ -76,13 +76,9 @@ static const struct view_act fleet_acts[] = {
     {.action = ACTION_BY, .run = rows_by},
     {.action = ACTION_FOLD, .folds = true, .run = rows_fold},
     {.run = NULL}};
-static const struct view_hint fleet_hints[] = {{ACTION_ENTER, "its screen"},
-                                               {ACTION_TRACE, "trace"},
-                                               {ACTION_MARK, "mark"},
-                                               {ACTION_PICK_NODE, "add a node"},
-                                               {ACTION_REMOVE_NODE, "remove it"},
-                                               {ACTION_BY, "group"},
-                                               {.does = NULL}};
+static const struct view_hint fleet_hints[] = {
+    {ACTION_ENTER, "its screen"},      {ACTION_MARK, "mark"}, {ACTION_PICK_NODE, "add a node"},
+    {ACTION_REMOVE_NODE, "remove it"}, {ACTION_BY, "group"},  {.does = NULL}};
 
 const struct view_ops view_fleet = {
     .name = "fleet",
