@@ -61,7 +61,16 @@ static void choose_want(struct member *m)
     }
     if (are_links_due(m) || fleet_asks_cluster(m))
         want.needs |= NEED(LINKS);
+    want.steady = m->fleet->steady;
     live_set_want(m->live, &want);
+}
+
+void fleet_set_steady(struct fleet *f, bool steady)
+{
+    f->steady = steady;
+    for (size_t i = 0; i < f->n; i++)
+        if (f->members[i]->state == MEMBER_UP)
+            choose_want(f->members[i]);
 }
 
 static void on_member_tick(void *arg)

@@ -102,6 +102,8 @@ int fleet_take_mesh(struct fleet *f, struct model *m, struct error *err);
 size_t fleet_linked(const struct fleet *f);
 const char *fleet_name(const struct fleet *f, size_t node);
 struct live *fleet_live(const struct fleet *f, size_t node); /* NULL: it is not up */
+/* Idle nodes are asked as often as the interval says: their clocks are compared as often. */
+void fleet_set_steady(struct fleet *f, bool steady);
 /* Both are up, and one node by two names. */
 bool fleet_are_one(const struct fleet *f, size_t a, size_t b);
 /* Why it is not up; NULL: it is, or nothing has failed yet. */

@@ -66,6 +66,7 @@ struct fleet {
     uv_timer_t *timer;
     size_t next; /* that has its turn: of many that fail, none waits for ever */
     bool changed;
+    bool steady;        /* idle nodes are asked as often as others: so are clocks compared */
     bool names_only;    /* for fleet_resolve(): connects to no more than it takes to know them */
     bool follows;       /* the cluster */
     bool cluster_known; /* one has said who is in it */

@@ -374,6 +374,7 @@ void fleet_sessions_open(struct fleet_sessions *s)
     s->opened_ms = uv_now(&s->rt->loop);
     for (size_t i = 0; i < s->n; i++)
         s->parts[i] = (struct fleet_part){.all = s, .index = i};
+    fleet_set_steady(s->fleet, true);
     s->kind->begun(s->arg);
 }
 
@@ -381,6 +382,8 @@ void fleet_sessions_close(struct fleet_sessions *s)
 {
     for (size_t i = 0; i < s->n; i++)
         drop_part(&s->parts[i]);
+    if (s->parts)
+        fleet_set_steady(s->fleet, false);
     free(s->parts);
     s->parts = NULL;
     s->n = 0;
