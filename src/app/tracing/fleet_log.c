@@ -12,6 +12,8 @@
 #include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"
 
+#define TIME_MOST (INT64_C(1) << 61) /* ns: what a node says that is beyond is not believed */
+
 struct event_key {
     uint64_t node, id;
 };
@@ -28,6 +30,13 @@ struct kept_event {
     struct trace_event lost;
 };
 
+/* A function of patterns that count, with the calls of all nodes. */
+struct counted {
+    uint64_t key;
+    struct trace_function function; /* its texts are those of a node's log */
+    UT_hash_handle hh;              /* by key */
+};
+
 struct fleet_log {
     struct trace_log *log;
     struct pattern **patterns;
@@ -41,6 +50,8 @@ struct fleet_log {
     struct trace_state sum;
     struct trace_pattern_info sums[LIMIT_TRACE_PATTERNS];
     size_t taken;
+    struct counted *counted;
+    bool counts; /* also by function */
 };
 
 int fleet_log_new(struct fleet_log **out, const struct trace_request *request, size_t nodes,
@@ -67,11 +78,26 @@ int fleet_log_new(struct fleet_log **out, const struct trace_request *request, s
     return 0;
 }
 
+static void put_counted(struct fleet_log *l)
+{
+    struct trace_function *all = alloc_zero(HASH_COUNT(l->counted) + 1, sizeof *all);
+    struct counted *c, *next;
+    size_t n = 0;
+    HASH_ITER (hh, l->counted, c, next) {
+        all[n++] = c->function;
+        HASH_DEL(l->counted, c);
+        free(c);
+    }
+    trace_log_set_functions(l->log, all, n);
+    free(all);
+}
+
 void fleet_log_free(struct fleet_log *l)
 {
     struct put_event *e, *next;
     if (!l)
         return;
+    put_counted(l);
     HASH_ITER (hh, l->put, e, next) {
         HASH_DEL(l->put, e);
         free(e);
@@ -127,6 +153,12 @@ static struct put_event *find_put(const struct fleet_log *l, size_t node, uint64
     return e;
 }
 
+/* Both may be anything. */
+static int64_t later(int64_t from_ns, uint64_t ns)
+{
+    return from_ns > TIME_MOST || ns > (uint64_t)TIME_MOST ? from_ns : from_ns + (int64_t)ns;
+}
+
 /* The log takes times of this host's clock: the end of a call is its beginning there, and what it
  * took on its node. */
 static void finish_event(struct fleet_log *l, uint64_t id, const struct trace_event *event)
@@ -134,7 +166,7 @@ static void finish_event(struct fleet_log *l, uint64_t id, const struct trace_ev
     const struct trace_event *begun = trace_log_find(l->log, id);
     if (begun && (event->outcome == OUTCOME_RETURN || event->outcome == OUTCOME_EXCEPTION))
         trace_log_finish(l->log, id, event->outcome, event->class, &event->result,
-                         begun->mono_ns + (int64_t)event->latency_ns);
+                         later(begun->mono_ns, event->latency_ns));
 }
 
 struct merge_line *fleet_log_keep(struct fleet_log *l, size_t node, const struct trace_event *event,
@@ -159,9 +191,16 @@ struct merge_line *fleet_log_keep(struct fleet_log *l, size_t node, const struct
     return &kept->line;
 }
 
+/* No more than the log keeps: the first was let go there before. */
 static void note_put(struct fleet_log *l, size_t node, uint64_t id)
 {
-    struct put_event *e = alloc_zero(1, sizeof *e);
+    struct put_event *e = find_put(l, node, id) ? NULL : alloc_zero(1, sizeof *e), *first = l->put;
+    if (!e)
+        return; /* a number that came twice */
+    if (HASH_COUNT(l->put) >= LIMIT_TRACE_EVENTS) {
+        HASH_DEL(l->put, first);
+        free(first);
+    }
     e->key = (struct event_key){node, id};
     e->id = l->number;
     HASH_ADD(hh, l->put, key, sizeof e->key, e);
@@ -176,7 +215,8 @@ void fleet_log_put(struct fleet_log *l, const struct trace_log *of_node,
     if (!from)
         return; /* let go to save room */
     struct trace_event e = *from;
-    e.until_ns += place->here_ns - e.mono_ns;
+    const bool lasted = e.until_ns > e.mono_ns;
+    e.until_ns = later(place->here_ns, lasted ? (uint64_t)e.until_ns - (uint64_t)e.mono_ns : 0);
     e.mono_ns = place->here_ns;
     e.wall_us = place->here_us;
     e.node = place->node;
@@ -280,6 +320,42 @@ static void note_node(struct trace_node *n, const struct trace_state *s)
                                                              : "");
 }
 
+static uint64_t function_key(const struct trace_function *f)
+{
+    const uint64_t parts[] = {text_identity(f->mfa.module.s, f->mfa.module.len),
+                              text_identity(f->mfa.function.s, f->mfa.function.len),
+                              (uint64_t)f->mfa.arity, f->pattern};
+    return text_identity((const char *)parts, sizeof parts);
+}
+
+static void add_counted(struct fleet_log *l, const struct trace_log *of_node)
+{
+    const unsigned counts = TRACE_COUNT | TRACE_TIME;
+    for (size_t i = 0; i < trace_log_functions(of_node); i++) {
+        const struct trace_function *f = trace_log_function(of_node, i);
+        const uint64_t key = function_key(f);
+        struct counted *c;
+        if (f->calls == 0 || f->pattern >= l->n_patterns ||
+            !(l->patterns[f->pattern]->actions & counts))
+            continue;
+        HASH_FIND(hh, l->counted, &key, sizeof key, c);
+        if (c) {
+            c->function.calls += f->calls;
+            c->function.time_us += f->time_us;
+            continue;
+        }
+        c = alloc_zero(1, sizeof *c);
+        c->key = key;
+        c->function = *f;
+        HASH_ADD(hh, l->counted, key, sizeof c->key, c);
+    }
+}
+
+void fleet_log_count(struct fleet_log *l)
+{
+    l->counts = true;
+}
+
 void fleet_log_take(struct fleet_log *l, size_t node, const struct trace_log *of_node)
 {
     const struct trace_state *s = trace_log_state(of_node);
@@ -300,6 +376,10 @@ void fleet_log_take(struct fleet_log *l, size_t node, const struct trace_log *of
     add_check(&sum->status.check, &s->status.check, l->nodes[node].name);
     add_counts(&sum->total, &s->total);
     sum->children |= s->children;
+    sum->end = sum->end == END_NONE ? s->end : sum->end;
+    sum->isolated |= s->isolated;
+    if (l->counts)
+        add_counted(l, of_node);
     if (s->shut && !sum->shut) {
         sum->shut = true;
         memcpy(sum->shut_why, s->shut_why, sizeof sum->shut_why);
@@ -364,5 +444,8 @@ void fleet_log_sum(struct fleet_log *l)
         info->functions = l->sums[i].functions;
     }
     set_nodes(l);
+    if (l->counts)
+        put_counted(l);
+    l->counts = false;
     l->taken = 0;
 }

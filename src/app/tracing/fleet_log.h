@@ -36,6 +36,8 @@ struct merge_line *fleet_log_keep(struct fleet_log *l, size_t node, const struct
 void fleet_log_put(struct fleet_log *l, const struct trace_log *of_node,
                    const struct merge_line *line, const struct trace_place *place);
 
+/* The next sum has counts by function, too: where patterns count, that takes longer. */
+void fleet_log_count(struct fleet_log *l);
 /* What the node's log says by now; the sums follow with fleet_log_sum(). */
 void fleet_log_take(struct fleet_log *l, size_t node, const struct trace_log *of_node);
 /* The state of all that were taken since the last sum. */

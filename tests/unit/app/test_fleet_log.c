@@ -6,6 +6,7 @@
 
 #include "../../test.h"
 #include "app/tracing/fleet_log.h"
+#include "beamtop/base/attr.h"
 
 #define SLICE(text)                                                                                \
     {                                                                                              \
@@ -192,4 +193,64 @@ TEST(test_wrong_pattern)
     assert_int_equal(fleet_log_new(&l, &r, 2, &offset, &err), ERR_USAGE);
     assert_null(l);
     assert_true(offset > 0);
+}
+
+/* Calls that are only counted: one row a function, whatever each node has of it. */
+TEST(test_counted_functions)
+{
+    static const struct trace_function of_a[] = {{{SLICE("m"), SLICE("f"), 1}, 0, 5, 100, false},
+                                                 {{SLICE("m"), SLICE("g"), 1}, 0, 0, 0, false}};
+    static const struct trace_function of_b[] = {{{SLICE("m"), SLICE("f"), 1}, 0, 7, 50, false},
+                                                 {{SLICE("m"), SLICE("f"), 2}, 0, 1, 0, false},
+                                                 {{SLICE("m"), SLICE("f"), 2}, 9, 1, 0, false}};
+    struct fleet_log *l = log_of("m:_/_ -> count;time", 2, 0);
+    struct trace_log *a = node_log(SESSION_RUNNING), *b = node_log(SESSION_RUNNING);
+    trace_log_set_functions(a, of_a, ARRAY_LEN(of_a));
+    trace_log_set_functions(b, of_b, ARRAY_LEN(of_b));
+    for (int sum = 0; sum < 3; sum++) {
+        if (sum != 1)
+            fleet_log_count(l);
+        fleet_log_take(l, 0, a);
+        fleet_log_take(l, 1, b);
+        fleet_log_sum(l);
+        const struct trace_log *all = fleet_log_trace(l);
+        assert_int_equal(trace_log_functions(all), 2);
+        assert_int_equal(trace_log_function(all, 0)->calls, 12);
+        assert_int_equal(trace_log_function(all, 0)->time_us, 150);
+        assert_int_equal(trace_log_function(all, 1)->mfa.arity, 2);
+    }
+    fleet_log_count(l);
+    fleet_log_take(l, 0, a); /* and no sum */
+    fleet_log_free(l);
+    trace_log_free(a);
+    trace_log_free(b);
+}
+
+/* A node may say anything: its times are not trusted, and no list grows without an end. */
+TEST(test_hostile_node)
+{
+    static const int64_t absurd[] = {INT64_MIN, INT64_MAX, -1, 0};
+    struct fleet_log *l = log_of("m:f(_) -> return", 1, 0);
+    struct trace_log *a = node_log(SESSION_RUNNING);
+    for (size_t i = 0; i < ARRAY_LEN(absurd); i++)
+        for (size_t k = 0; k < ARRAY_LEN(absurd); k++) {
+            struct trace_event lost = {
+                .kind = EVENT_LOST, .mono_ns = absurd[i], .until_ns = absurd[k]};
+            put(l, a, 0, "a@h", &lost, 1000);
+        }
+    struct trace_event e = call(1, INT64_MIN, OUTCOME_OPEN);
+    trace_log_add(a, &e);
+    put(l, a, 0, "a@h", &e, 1000);
+    put(l, a, 0, "a@h", &e, 1001); /* the same number again */
+    e.outcome = OUTCOME_RETURN;
+    e.latency_ns = UINT64_MAX;
+    assert_null(fleet_log_keep(l, 0, &e, true));
+    for (uint64_t id = 2; id < LIMIT_TRACE_EVENTS + 50; id++) {
+        struct trace_event next = call(id, 0, OUTCOME_OPEN);
+        trace_log_add(a, &next);
+        put(l, a, 0, "a@h", &next, 2000);
+    }
+    assert_int_equal(trace_log_len(fleet_log_trace(l)), LIMIT_TRACE_EVENTS);
+    fleet_log_free(l);
+    trace_log_free(a);
 }
