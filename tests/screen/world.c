@@ -463,6 +463,48 @@ static void give_apps(struct model *m, int tick)
     give(m, QUESTION_APPS, &t);
 }
 
+/* 26 nodes: the first three are apart from the others, the fourth is hidden, the last is silent. */
+static char sign_between(int from, int to)
+{
+    const bool is_apart = (from < 3) != (to < 3);
+    return from == to               ? '.'
+           : from == 25 || to == 25 ? '?'
+           : from == 3 || to == 3   ? (is_apart ? '-' : 'h')
+           : is_apart               ? '-'
+           : from + to == 15        ? '~'
+           : from == 6 && to == 7   ? '#'
+           : from == 8 && to == 10  ? '>'
+           : from == 10 && to == 8  ? '<'
+                                    : 'o';
+}
+
+static void give_mesh(struct model *m)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_puts(&t, "{matrix,1000,[");
+    for (int i = 0; i < 26; i++) {
+        buf_printf(&t, "%s{<<\"shop%d@host%d.example\">>,%d,<<\"", i > 0 ? "," : "", i + 1, i % 7,
+                   i + 1);
+        for (int k = 0; k < 26; k++)
+            buf_printf(&t, "%c", sign_between(i, k));
+        buf_puts(&t, "\">>}");
+    }
+    buf_puts(&t, "],false}");
+    give(m, QUESTION_MATRIX, &t);
+    buf_init(&t, 0);
+    buf_puts(&t, "{mesh,1000,[{<<\"partition shop1 shop4\">>,<<\"shop1@host0.example\">>,"
+                 "<<\"shop4@host3.example\">>,<<\"fix\">>,<<\"partition\">>,undefined,undefined,"
+                 "undefined,undefined,undefined,undefined,undefined,<<\"2 groups apart\">>},"
+                 "{<<\"flapping shop5 shop12\">>,<<\"shop5@host4.example\">>,"
+                 "<<\"shop12@host4.example\">>,<<\"check\">>,<<\"flapping\">>,<<\"visible\">>,"
+                 "<<\"visible\">>,0,0,1200,900,4,<<\"have connected again at least 4 times\">>},"
+                 "{<<\"link shop5 shop6\">>,<<\"shop5@host4.example\">>,"
+                 "<<\"shop6@host5.example\">>,undefined,<<\"link\">>,<<\"visible\">>,"
+                 "<<\"visible\">>,0,19080,1200,900,undefined,undefined}],false}");
+    give(m, QUESTION_MESH, &t);
+}
+
 static void give_ports(struct model *m, int tick)
 {
 #define NOT "undefined"
@@ -874,6 +916,8 @@ void world_answer(struct model *m, enum world world, const struct want *want, in
         give_alloc(m);
     if (want->needs & NEED(APPS))
         give_apps(m, tick);
+    if (world == WORLD_BUSY)
+        give_mesh(m);
     if (want->needs & NEED(PORTS))
         give_ports(m, tick);
     if (want->needs & NEED(VM))

@@ -135,7 +135,8 @@ struct question_row {
       .kept_every_s = 60, .what = "connections to nodes",                                          \
       .log = "connections of the node to others, names it knows, bytes and queues of their ports") \
     X(FLEET, fleet, struct table_detail, .pace = PACE_ASKED, .what = "other nodes")                \
-    X(MESH, mesh, struct table_detail, .pace = PACE_ASKED, .what = "links of nodes")
+    X(MESH, mesh, struct table_detail, .pace = PACE_ASKED, .what = "links of nodes")               \
+    X(MATRIX, matrix, struct table_detail, .pace = PACE_ASKED, .what = "nodes of a matrix")
 
 #define QUESTION_ANSWERS(X) QUESTION_DETAILS(X) QUESTION_LISTS(X)
 

@@ -300,6 +300,13 @@ struct mesh_row {
     double out_per_s, in_per_s;            /* bytes, node to peer, peer to node */
 };
 
+/* A node of several, and a sign for each of them, in the order of the rows (fields_fleet.c). */
+struct matrix_row {
+    struct slice node, signs;
+    int64_t number;
+};
+#define MATRIX_NODES 256
+
 /* A port, or a socket of the module `socket`. */
 struct ports_row {
     struct slice id, backend, kind, name; /* name: driver, command, node */

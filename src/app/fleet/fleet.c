@@ -500,5 +500,8 @@ int fleet_take(const struct fleet *f, struct model *m, struct error *err)
 
 int fleet_take_mesh(struct fleet *f, struct model *m, struct error *err)
 {
-    return take_answer(m, QUESTION_MESH, mesh_build(f), err);
+    struct builder *matrix, *mesh = mesh_build(f, &matrix);
+    const int rc = take_answer(m, QUESTION_MESH, mesh, err),
+              of_matrix = take_answer(m, QUESTION_MATRIX, matrix, err);
+    return rc != 0 ? rc : of_matrix;
 }

@@ -96,7 +96,7 @@ size_t fleet_up(const struct fleet *f);
 bool fleet_has_failed(const struct fleet *f, struct error *err);
 /* Puts a row of each node into the model, as the answer of `fleet`. */
 int fleet_take(const struct fleet *f, struct model *m, struct error *err);
-/* The same of their links, as the answer of `mesh`. */
+/* The same of their links, as the answers of `mesh` and `matrix`. */
 int fleet_take_mesh(struct fleet *f, struct model *m, struct error *err);
 /* Nodes that have said to which others they are connected. */
 size_t fleet_linked(const struct fleet *f);

@@ -283,7 +283,7 @@ static void add_pair(struct mesh *x, struct mesh_node *a, struct mesh_node *b)
     const bool is_odd = row.level == MESH_CHECK || row.kind == MESH_ONE_SIDED;
     a->member->is_odd = a->member->is_odd || is_odd;
     b->member->is_odd = b->member->is_odd || is_odd;
-    mesh_compare_before(x, &row, a, b);
+    mesh_sign_pair(x, &row, a, b, mesh_compare_before(x, &row, a, b));
     mesh_add(x, &row);
 }
 
@@ -433,12 +433,13 @@ static void make_rows(struct mesh *x, struct fleet *f)
     find_outsiders(x, answering);
     mesh_compare_nodes(x);
     mesh_find_restarts(x);
+    x->signs = alloc_zero(x->n * x->n + 1, 1);
     compare_pairs(x); /* of many nodes there are more than have room */
     if (x->n_rows > 0)
         qsort(x->rows, x->n_rows, sizeof *x->rows, order_rows);
 }
 
-struct builder *mesh_build(struct fleet *f)
+struct builder *mesh_build(struct fleet *f, struct builder **matrix)
 {
     struct mesh x = {0};
     struct builder *b = builder_new();
@@ -456,7 +457,9 @@ struct builder *mesh_build(struct fleet *f)
         build_row(b, &x.rows[i]);
     build_nil(b);
     build_bool(b, n < x.n_rows || x.is_cut);
+    *matrix = mesh_build_matrix(&x);
     arena_clear(&x.arena);
+    free(x.signs);
     free(x.nodes);
     free(x.others);
     free(x.rows);

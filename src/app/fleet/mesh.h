@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Which of several nodes see each other, made of the `links` of each: pairs and groups (mesh.c),
- * what one node has that others have not (mesh_nodes.c), what was otherwise before (mesh_seen.c).
+ * what one node has that others have not (mesh_nodes.c), what was otherwise before (mesh_seen.c),
+ * all pairs as signs (mesh_matrix.c).
  * Pure but for is_odd of the members and what the fleet has seen. Nothing of one node is sent to
  * another. */
 #ifndef BEAMTOP_APP_FLEET_MESH_H
@@ -70,6 +71,7 @@ struct mesh {
     size_t n_others;
     struct mesh_made *rows;
     size_t n_rows;
+    char *signs; /* n * n: of a node's row each other one */
     bool is_cut;
 };
 
@@ -79,12 +81,17 @@ void mesh_add(struct mesh *x, const struct mesh_made *row); /* copies it; there 
 void mesh_compare_nodes(struct mesh *x);
 /* What earlier answers have said, with room for n members; NULL: nothing yet. */
 struct mesh_seen *mesh_seen_of(struct mesh_seen *seen, size_t n);
-/* Both have answered: what the links have become since the answers before. */
-void mesh_compare_before(struct mesh *x, const struct mesh_made *row, const struct mesh_node *a,
+/* Both have answered: what the links have become since the answers before. True: they flap. */
+bool mesh_compare_before(struct mesh *x, const struct mesh_made *row, const struct mesh_node *a,
                          const struct mesh_node *b);
 /* Nodes that were started again and again. */
 void mesh_find_restarts(struct mesh *x);
-/* The answer of `mesh`, with its version byte. The caller frees it. */
-struct builder *mesh_build(struct fleet *f);
+/* mesh_matrix.c: what the row of a pair says, as a sign each way. */
+void mesh_sign_pair(struct mesh *x, const struct mesh_made *row, const struct mesh_node *a,
+                    const struct mesh_node *b, bool flaps);
+struct builder *mesh_build_matrix(const struct mesh *x);
+
+/* The answers of `mesh` and `matrix`, with their version bytes. The caller frees them. */
+struct builder *mesh_build(struct fleet *f, struct builder **matrix);
 
 #endif

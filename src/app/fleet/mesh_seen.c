@@ -113,7 +113,7 @@ static void see_link(const struct mesh *x, const struct mesh_node *from, const s
     seen->peer_life = to->life;
 }
 
-void mesh_compare_before(struct mesh *x, const struct mesh_made *row, const struct mesh_node *a,
+bool mesh_compare_before(struct mesh *x, const struct mesh_made *row, const struct mesh_node *a,
                          const struct mesh_node *b)
 {
     struct mesh_made flapping = *row;
@@ -126,7 +126,7 @@ void mesh_compare_before(struct mesh *x, const struct mesh_made *row, const stru
     if (flapping.reconnects > 0)
         a->member->is_odd = b->member->is_odd = true;
     if (flapping.reconnects < OFTEN)
-        return;
+        return false;
     flapping.kind = MESH_FLAPPING;
     flapping.level = MESH_CHECK;
     flapping.note = slice_of(
@@ -135,6 +135,7 @@ void mesh_compare_before(struct mesh *x, const struct mesh_made *row, const stru
                      "says; restarts are not counted",
                      TEXT(a->name), TEXT(b->name), flapping.reconnects, TEXT(says->name)));
     mesh_add(x, &flapping);
+    return true;
 }
 
 /* The first life that is known was no start. */

@@ -153,3 +153,16 @@ FIELD_TABLE(mesh_fields, mesh,
             "in_bytes_per_s reconnects",
             "id node peer level kind says peer_says queue_bytes peer_queue_bytes out_bytes_per_s "
             "in_bytes_per_s reconnects note");
+#undef ROW
+
+#define ROW struct matrix_row
+static const struct field matrix[] = {
+    FIELD("node", TEXT, node, "its name", .look = LOOK_NAME, .width = 24, .grows = true),
+    FIELD("number", COUNT, number, "of its sign in each row, from 1 on", .title = "NR", .width = 3),
+    FIELD("signs", TEXT, signs,
+          "what links it to each node, a sign for each: o connected; - not connected; > connected, "
+          "as this node says, < as only the other says; h hidden; # its messages wait; ~ flapping; "
+          "? unknown; . the node itself",
+          .width = 40, .grows = true),
+};
+FIELD_TABLE(matrix_fields, matrix, "number node signs", "node number signs");

@@ -15,8 +15,8 @@
 #include "beamtop/ui/canvas.h"
 #include "beamtop/ui/view.h"
 
-#define TABLE_COLUMNS 64 /* of one page */
-#define TABLE_FOLDED 256 /* rows of one list */
+#define TABLE_COLUMNS 260 /* of one page: a matrix has one for each of MATRIX_NODES */
+#define TABLE_FOLDED 256  /* rows of one list */
 
 /* clang-format off */
 enum move {

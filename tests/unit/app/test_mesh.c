@@ -40,6 +40,24 @@ static uint64_t links_ms[NODES] = {1, 1, 1, 1};
 static uint64_t heard_ms[NODES];
 static uint32_t lives[NODES];
 static struct mesh_seen *seen;
+static char signs[NODES * (NODES + 1) + 1]; /* of the last matrix: rows, each ends with '|' */
+
+static void read_matrix(struct model *m, struct builder *b)
+{
+    size_t len;
+    struct error err = {0};
+    const uint8_t *bytes = builder_bytes(b, &len);
+    assert_int_equal(model_take(m, QUESTION_MATRIX, bytes + 1, len - 1, NULL, 1, &err), 0);
+    const struct table_detail *t = model_matrix(m);
+    const struct matrix_row *rows = t->rows;
+    signs[0] = '\0';
+    for (size_t i = 0; i < t->n_rows; i++) {
+        assert_int_equal(rows[i].number, i + 1);
+        strncat(signs, rows[i].signs.s, rows[i].signs.len);
+        strcat(signs, "|");
+    }
+    builder_free(b);
+}
 
 static struct fleet open_fleet(const char *const links[], size_t n)
 {
@@ -64,7 +82,7 @@ static void expect_mesh(const char *const links[], size_t n, const char *expecte
 {
     struct fleet f = open_fleet(links, n);
     struct model *m = model_new();
-    struct builder *b = mesh_build(&f);
+    struct builder *matrix, *b = mesh_build(&f, &matrix);
     seen = f.seen;
     struct buf text;
     struct error err = {0};
@@ -82,6 +100,7 @@ static void expect_mesh(const char *const links[], size_t n, const char *expecte
     assert_string_equal(buf_cstr(&text), expected);
     buf_clear(&text);
     builder_free(b);
+    read_matrix(m, matrix);
     model_free(m);
     for (size_t i = 0; i < n; i++)
         model_free(members[i].model);
@@ -126,6 +145,7 @@ TEST(test_others_are_between)
                 "info missing a@h d@h none none |info missing b@h d@h none none |"
                 "info unknown c@h    does not answer; 2 of the 3 that do are connected to it|"
                 "info outside x@h    not named; connected to 2 of 3|");
+    assert_string_equal(signs, ".-?-|-.?-|??.?|--?.|");
 }
 
 TEST(test_odd_pairs)
@@ -142,6 +162,7 @@ TEST(test_odd_pairs)
                 "check missing b@h c@h known none b@h knows c@h and is not connected to it; by way "
                 "of others both are connected|");
     assert_true(members[0].is_odd && members[1].is_odd && members[2].is_odd);
+    assert_string_equal(signs, ".>o|<.-|#-.|");
 }
 
 TEST(test_hidden_is_not_missing)
@@ -153,6 +174,7 @@ TEST(test_hidden_is_not_missing)
     expect_mesh(links, 3,
                 "info missing b@h c@h known none |info hidden a@h c@h hidden hidden |"
                 " link a@h b@h visible visible |");
+    assert_string_equal(signs, ".oh|o.-|h-.|");
 }
 
 TEST(test_one_side_pending)
@@ -174,6 +196,7 @@ TEST(test_one_answer_is_old)
                 "info one-sided a@h b@h visible none a@h is connected to b@h, which is not "
                 "connected to it|");
     assert_true(members[0].is_odd);
+    assert_string_equal(signs, ".?|?.|");
     links_ms[1] = 1;
 }
 
@@ -241,6 +264,7 @@ TEST(test_link_flaps)
     look(40, "7", "12", CALM);
     look(41, "undefined", "13", AGAIN("3", "b@h"));
     look(50, "8", "13", AGAIN("3", "a@h"));
+    assert_string_equal(signs, ".~|~.|");
     look(60, "9", "13", AGAIN("4", "a@h"));
     look(645, "9", "13", CALM);
     assert_true(members[0].is_odd);

@@ -219,6 +219,9 @@ static const struct answer_row {
      "<<\"check\">>, "
      "<<\"one-sided\">>, <<\"visible\">>, <<\"none\">>, 19080, undefined, 1200, undefined, "
      "undefined, <<\"a@one is connected to b@two, which is not connected to it\">>}], false}"},
+    {"matrix", ANSWER_MATRIX,
+     "{matrix, 1000000000, [{<<\"a@one\">>, 1, <<\".>\">>}, {<<\"b@two\">>, 2, <<\"<.\">>}], "
+     "false}"},
     {"fleet", ANSWER_FLEET,
      "{fleet, 1000000000, [{<<\"a@one\">>, <<\"up\">>, <<\"one\">>, 1, 1, <<\"25\">>, undefined, "
      "3600, "
