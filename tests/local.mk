@@ -254,7 +254,7 @@ check_PROGRAMS += tests/live/select
 tests_live_select_LDADD = $(TRACE_LIBS)
 # They begin first: the last one that ends decides how long all take.
 LONG_TESTS = tests/live/test_spans.sh tests/live/test_sample.sh tests/live/test_trace_batch.sh \
-	tests/live/test_spans_with.sh tests/live/test_stacks.sh tests/live/test_spans_calls.sh \
+	tests/live/test_spans_with.sh tests/live/test_spans_fleet.sh tests/live/test_stacks.sh tests/live/test_spans_calls.sh \
 	tests/live/test_sample_remote.sh tests/live/test_faults.sh tests/live/test_planted.sh \
 	tests/live/test_calls_batch.sh tests/live/test_calls_fleet.sh \
 	tests/live/test_lateness.sh tests/live/test_record_trace.sh tests/tmux/test_findings.sh

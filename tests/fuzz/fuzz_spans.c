@@ -76,11 +76,21 @@ static void check_span(const struct spans *s, uint32_t index)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct spans_options options = {.full = size > 0 && data[0] & 1};
-    struct spans *s = spans_new(&options);
+    static const char *const nodes[] = {"", "other@host", "third@host"};
+    struct spans *of[3];
     int64_t at = 0;
+    const bool joins = size > 0 && data[0] & 2;
+    for (size_t i = 0; i < 3; i++)
+        of[i] = spans_new(&(struct spans_options){.full = size > 0 && (data[0] & 3) == 1,
+                                                  .node = slice_of(nodes[i])});
     for (size_t i = 1; i + 8 <= size; i += 8)
-        feed(s, data + i, &at);
+        feed(of[joins ? data[i + 6] % 3 : 0], data + i, &at);
+    struct spans *s = of[0];
+    struct spans_joined others[] = {{of[1], {.least_ns = -5, .most_ns = 5}}, {of[2], {0}}};
+    if (joins)
+        spans_join(s, others, 2);
+    spans_free(of[1]);
+    spans_free(of[2]);
     for (int again = 0; again < 2; again++) {
         spans_build(s);
         for (uint32_t i = 0; i < spans_count(s); i++)

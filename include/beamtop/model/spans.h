@@ -91,9 +91,9 @@ struct span_event {
     uint64_t order; /* unique integer of the timestamp: orders events of one time */
     struct span_process process;
     struct span_process peer;
-    struct etf_pid label; /* of the token: the pid of the root … */
+    struct etf_pid label;    /* of the token: the pid of the root … */
     struct slice label_node; /* … and its node; empty: the captured one */
-    uint64_t serial;      /* the current one of the token: names the message with the sender */
+    uint64_t serial;         /* the current one of the token: names the message with the sender */
     enum span_tag tag;
     enum span_class class;
     struct span_ref ref;

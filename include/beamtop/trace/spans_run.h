@@ -79,7 +79,7 @@ struct spans_run {
     bool expensive;
     char others[240]; /* other tools that trace; empty: none */
     /* What came. */
-    unsigned roots, open; /* roots taken, on all nodes, and of them not returned yet */
+    unsigned roots, open;     /* roots taken, on all nodes, and of them not returned yet */
     uint64_t events, skipped; /* kept; beyond a cap, without stale ones */
     struct spans_skipped by;  /* not in recordings */
     enum spans_end end;
@@ -87,9 +87,9 @@ struct spans_run {
     double seconds;           /* how long it captured, by the node's clock */
     double arm_us, disarm_us, target_us; /* work of the node for it; target_us: all */
     uint64_t bytes;                      /* of the answers */
-    struct spans_side *sides; /* others that were captured with it; not in recordings */
+    struct spans_side *sides;            /* others that were captured with it; not in recordings */
     size_t n_sides;
-    struct spans_here here;              /* not in recordings */
+    struct spans_here here; /* not in recordings */
 };
 struct spans_run *spans_run_new(const struct spans_options *options);
 void spans_run_free(struct spans_run *run); /* and its spans; NULL is fine */

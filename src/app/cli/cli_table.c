@@ -82,7 +82,7 @@ const struct cli_option cli_option_table[] = {
     {"calls", 0, FOR_SPANS, TYPE_REQUEST, 0, 0, 0, 0, "PATTERN", NULL},
     {"process", 0, FOR_SPANS, TYPE_REQUEST, 0, 0, 0, 0, "WHO", NULL},
     {"with", 0, FOR_SPANS, TYPE_TEXT, AT(with), 0, 0, 0, "NODE",
-     "also what the requests do on this node, with the same cookie; not with --full"},
+     "also what the requests do on this node, where none begins; same cookie, not with --full"},
     {"full", 0, FOR_SPANS, TYPE_REQUEST, 0, 0, 0, 0, NULL, NULL},
     {"procs", 0, FOR_TRACE | FOR_RECORD | FOR_CALLS | FOR_SPANS, TYPE_REQUEST, 0, 0, 0, 0, "WHO",
      NULL},

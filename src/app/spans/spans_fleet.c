@@ -29,8 +29,8 @@ struct followed_node {
 struct following {
     struct fleet_sessions all;
     struct followed_node *nodes;
-    bool begun;   /* requests may begin */
-    bool enough;  /* … and do no more */
+    bool begun;  /* requests may begin */
+    bool enough; /* … and do no more */
     bool printed;
     bool shown_progress;
 };
@@ -57,8 +57,9 @@ static int check_nodes(void *arg, size_t ready, struct error *err)
         return error_set(err, ERR_USAGE, "%zu nodes: spans follows requests over up to %u", ready,
                          LIMIT_SPAN_NODES);
     return events >= ready ? 0
-                           : error_set(err, ERR_USAGE, "%u events for %zu nodes: give --events %zu "
-                                                       "or more",
+                           : error_set(err, ERR_USAGE,
+                                       "%u events for %zu nodes: give --events %zu "
+                                       "or more",
                                        events, ready, ready);
 }
 
@@ -315,8 +316,8 @@ int spans_fleet(const struct cli_options *o, const struct app_env *env)
                                                     .follow = follow_answers,
                                                     .runs = follow_requests,
                                                     .interrupted = print_spans};
-    struct following t = {.all = {.kind = &kind, .options = o, .env = env,
-                                  .force = o->request.force}};
+    struct following t = {
+        .all = {.kind = &kind, .options = o, .env = env, .force = o->request.force}};
     t.all.arg = &t;
     const int code = fleet_sessions_run(&t.all);
     free(t.nodes);

@@ -154,7 +154,7 @@ static bool find_shortest(double *ahead, size_t n)
 }
 
 /* Where no message bounds a direction. */
-static void add_known(const struct joining *j, double *ahead)
+static void bound_unknown(const struct joining *j, double *ahead)
 {
     for (size_t i = 1; i < j->n; i++) {
         const struct spans_clock *known = &j->known[i - 1].clock;
@@ -220,10 +220,10 @@ void join_clocks(struct party *parties, size_t n, const struct passed *messages,
     const bool fits = find_shortest(ahead, n);
     if (!fits) /* who does not fit is seen where it is placed */
         find_direct(&j, ahead);
-    add_known(&j, ahead);
+    bound_unknown(&j, ahead);
     if (fits && !find_shortest(ahead, n)) {
         find_direct(&j, ahead);
-        add_known(&j, ahead);
+        bound_unknown(&j, ahead);
     }
     place_parties(&j, ahead);
     free(ahead);

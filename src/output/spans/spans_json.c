@@ -40,7 +40,8 @@ static const struct field run_table[] = {
           "`roots`, `time`, `events`, `queue`, `stopped`, `killed`, `traced` or `connection`; "
           "null: it runs"),
     FIELD("seconds", SECONDS, run.seconds, "how long it captured"),
-    FIELD_AS(FIELD_UNSIGNED, "roots_taken", COUNT, run.roots, "calls that began a trace, on all nodes"),
+    FIELD_AS(FIELD_UNSIGNED, "roots_taken", COUNT, run.roots,
+             "calls that began a trace, on all nodes"),
     FIELD_AS(FIELD_UNSIGNED, "roots_open", COUNT, run.open, "of them, not returned yet"),
     FIELD("events", COUNT, run.events, "events kept"),
     FIELD("skipped", COUNT, run.skipped, "events beyond a cap"),

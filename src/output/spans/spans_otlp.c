@@ -175,8 +175,7 @@ static size_t side_of_span(const struct spans_form *f, const struct span *span)
 {
     const struct spans_run *run = f->run;
     size_t i = 0;
-    while (i < run->n_sides &&
-           (span->leaf || !slice_is(span->process.node, run->sides[i].node)))
+    while (i < run->n_sides && (span->leaf || !slice_is(span->process.node, run->sides[i].node)))
         i++;
     return i;
 }

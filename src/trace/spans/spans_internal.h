@@ -9,8 +9,8 @@
 #include "trace/session/preparation.h"
 
 #define SPANS_ASK_MS 15000u
-#define SPANS_MOST_FUNCTIONS 100     /* of roots */
-#define SPANS_MOST_CALLED 1000       /* of calls within them */
+#define SPANS_MOST_FUNCTIONS 100 /* of roots */
+#define SPANS_MOST_CALLED 1000   /* of calls within them */
 #define SPANS_PARTICIPANTS 50    /* processes of one root */
 
 struct spans_session {

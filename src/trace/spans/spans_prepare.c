@@ -65,12 +65,11 @@ static int check_rest(struct spans_session *t, struct error *err)
     char why[sizeof err->text];
     const struct preflight *p = &t->prep.preflight;
     const size_t unknown = prepare_unknown(t->prep.specs, t->s.n_patterns, p);
-    if (unknown < t->s.n_patterns &&
-        (t->what.n_others == 0 || p->patterns[unknown].n > 0)) {
+    if (unknown < t->s.n_patterns && (t->what.n_others == 0 || p->patterns[unknown].n > 0)) {
         prepare_why_unknown(why, sizeof why, t->s.patterns[unknown]->syntax, p);
         return error_set(err, ERR_NOT_FOUND, "%s", why);
     }
-    if (p->procs == PREFLIGHT_NONE && p->n_functions > 0) {
+    if (p->procs == PREFLIGHT_NONE && (t->what.n_others == 0 || p->n_functions > 0)) {
         prepare_why_nobody(why, sizeof why, &t->s.procs, p->procs_why, NULL);
         return error_set(err, ERR_NOT_FOUND, "%s", why);
     }

@@ -71,9 +71,10 @@ void spans_run_join(struct spans_run *run, const struct spans_run *const *others
 {
     struct spans_joined *joined = alloc_zero(n + 1, sizeof *joined);
     for (size_t i = 0; i < n; i++)
-        joined[i] = (struct spans_joined){
-            others[i]->spans, {.least_ns = others[i]->here.least_ns - run->here.most_ns,
-                               .most_ns = others[i]->here.most_ns - run->here.least_ns}};
+        joined[i] =
+            (struct spans_joined){others[i]->spans,
+                                  {.least_ns = others[i]->here.least_ns - run->here.most_ns,
+                                   .most_ns = others[i]->here.most_ns - run->here.least_ns}};
     spans_join(run->spans, joined, n);
     run->sides = alloc_zero(n + 1, sizeof *run->sides);
     run->n_sides = n;

@@ -201,7 +201,8 @@ static struct spans_run *run_far(bool side)
         "9500000 4 return <0.90.0> - <0.90.0> 0 0 - - 0 -",
     };
     static const char *const there[] = {
-        "5002100000 1 receive <0.55.0> shop@host<0.90.0> shop@host<0.90.0> 0 1 call #Ref<1.2.3> 10 work",
+        "5002100000 1 receive <0.55.0> shop@host<0.90.0> shop@host<0.90.0> 0 1 call #Ref<1.2.3> 10 "
+        "work",
         "5008900000 6 send <0.55.0> - shop@host<0.90.0> 3 5 reply #Ref<1.2.3> 4 -",
         "name <0.55.0> srv",
     };

@@ -615,3 +615,92 @@ TEST(test_what_a_side_does_not_take)
         played_clear(&p);
     }
 }
+
+/* ---- several nodes, on each of which requests may begin */
+
+#define FITS_NOT "{preflight,[{0,[],0,module}],{all,40},{{0,0,[]},[],0},[]}"
+
+static struct spans_capture of_several(void)
+{
+    struct spans_capture what = basic;
+    what.hold = true;
+    what.others = &first;
+    what.n_others = 1;
+    return what;
+}
+
+/* What a label of another node is, stays. */
+#define FAR                                                                                        \
+    "{{3000,2},'receive',<0.10.0>,{relay,'first@host'},<0.9.0>,1,message,none,12,add},"            \
+    "{{4000,3},send,<0.10.0>,cart,none,1,message,none,12,add}"
+
+TEST(test_several)
+{
+    const struct spans_capture what = of_several();
+    struct world *w = new_world(&what);
+    played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT);
+    played_answer(&w->p, QUESTION_TRACE, COUNTED);
+    assert_int_equal(phase(w), SESSION_ASKING);
+    session_confirm(w->s);
+    played_answer(&w->p, QUESTION_ARMED, NOTHING);
+    const char *arm = played_last(&w->p, QUESTION_SPANS)->text;
+    assert_non_null(strstr(arm, "patterns => [{[{shop,order,1}],"));
+    assert_non_null(strstr(arm, "procs => all"));
+    assert_non_null(strstr(arm, "origins => [<<\"first@host\">>]"));
+    played_answer(&w->p, QUESTION_SPANS, ARMED);
+    spans_session_begin(w->s);
+    spans_session_enough(w->s);
+    assert_int_equal(w->p.n_told, 2);
+    assert_string_equal(w->p.told[0], "open");
+    assert_string_equal(w->p.told[1], "enough");
+    played_answer(&w->p, QUESTION_SPANS, TOOK("running", "1,1,3,0", FAR));
+    struct span_event e;
+    assert_int_equal(spans_events(run_of(w)->spans), 2);
+    spans_event_at(run_of(w)->spans, 0, &e);
+    assert_true(slice_is(e.peer.node, "first@host") && e.label_node.len == 0 && e.label.id == 9);
+    session_link_lost(w->s, &(struct error){.code = ERR_LOST, .text = "gone"});
+    spans_session_enough(w->s);
+    assert_int_equal(w->p.n_told, 2);
+    free_world(w);
+}
+
+/* Where no function fits requests of the others go on, and nothing is seeded. */
+TEST(test_several_without_a_function)
+{
+    const struct spans_capture what = of_several();
+    struct world *w = new_world(&what);
+    played_answer(&w->p, QUESTION_PREFLIGHT, FITS_NOT);
+    assert_int_equal(phase(w), SESSION_ASKING);
+    assert_int_equal(run_of(w)->functions, 0);
+    session_confirm(w->s);
+    played_answer(&w->p, QUESTION_ARMED, NOTHING);
+    assert_non_null(strstr(played_last(&w->p, QUESTION_SPANS)->text,
+                           "patterns => [],calls => [],procs => new"));
+    free_world(w);
+    w = new_world(&basic);
+    played_answer(&w->p, QUESTION_PREFLIGHT, FITS_NOT);
+    assert_int_equal(phase(w), SESSION_FAILED);
+    assert_int_equal(run_of(w)->status.error.code, ERR_NOT_FOUND);
+    free_world(w);
+}
+
+TEST(test_what_several_do_not_take)
+{
+    struct spans_capture wrong[3];
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
+        wrong[i] = of_several();
+    wrong[0].request.full = true;
+    wrong[1].request.no_payloads = true;
+    wrong[2].n_patterns = 0;
+    wrong[2].request.process = "shop";
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        struct session *s = NULL;
+        struct error err = {0};
+        struct played p = {0};
+        const struct session_port with = played_port(&p, 27);
+        assert_int_equal(spans_open(&s, &wrong[i], &with, &handlers, NULL, NULL, NULL, &err),
+                         ERR_USAGE);
+        assert_null(s);
+        played_clear(&p);
+    }
+}
