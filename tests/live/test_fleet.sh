@@ -115,6 +115,64 @@ shows_them_on_the_screen() {
     return $shown
 }
 
+# Three of a release, of which the second is connected to the first, and the third has another version.
+tells_versions_and_links() {
+    versions=
+    for version in a-1.2 b-1.2 c-1.3; do
+        connects=$([ "${version%-*}" = b ] && echo ",net_kernel:connect_node('$versions')")
+        start_node "$last_otp" "${version%-*}" \
+            "-eval application:load({application,shop,[{vsn,\"${version#*-}\"}]})$connects." || return 1
+        note_node
+        dirs="$dirs $dir"
+        versions="$versions${versions:+,}$node"
+    done
+    one_of 5 sees_versions || { cat "$work/out" "$work/err"; return 1; }
+    fleet "$versions" --by apps && holds '.[-1].rows | map(.nodes) | sort == [1, 2]'
+}
+sees_versions() {
+    fleet "$versions" -n 1 && holds '.[-1].rows | map(.apps) == ["same", "same", "shop 1.3 (most: 1.2)"]
+        and map(.unlike) == [null, null, "apps"] and all(.[]; .busy_links == 0)
+        and map(.link_queue_bytes) == [0, 0, null]
+        and .[0].link_queue_node == .[1].node and .[1].link_queue_node == .[0].node'
+}
+
+# make_group BYTES: a cgroup with that limit, of version 2 or 1; false: none can be made here.
+make_group() {
+    group=/sys/fs/cgroup/beamtop-test-$$ limit=memory.max
+    [ -f /sys/fs/cgroup/cgroup.controllers ] ||
+        group=/sys/fs/cgroup/memory/beamtop-test-$$ limit=memory.limit_in_bytes
+    mkdir "$group" 2>/dev/null && echo "$1" 2>/dev/null >"$group/$limit" && return
+    rmdir "$group" 2>/dev/null
+    return 1
+}
+
+# Only a node of the machine's own release sees its cgroup here.
+tells_the_limit_of_memory() {
+    for otp in $(releases_of each); do
+        [ -n "$("$otp_sh" --root "$otp")" ] || break
+    done
+    if [ -n "$("$otp_sh" --root "$otp")" ] || ! make_group 536870912; then
+        not_tried "no cgroup to give a node"
+        return 0
+    fi
+    start_node "$otp" m || return 1
+    note_node
+    in_group=$(pgrep -f -- "-name $node ")
+    for os_pid in $in_group; do echo "$os_pid" >"$group/cgroup.procs"; done
+    one_of 5 sees_limit
+    limited=$?
+    # shellcheck disable=SC2086
+    kill -9 "$node_pid" $in_group
+    rm -rf "${dir:?}"
+    wait_until 120 rmdir "$group"
+    [ "$limited" = 0 ] || cat "$work/out" "$work/err"
+    return "$limited"
+}
+sees_limit() {
+    fleet "$node,$last" -n 1 && holds '.[-1].rows[0] | .memory_limit_bytes == 536870912
+        and .memory_limit_share >= .memory_bytes / 536870912 - 0.000002 and .memory_limit_share < 1'
+}
+
 # A looker that is killed leaves nothing on any of them.
 leaves_nothing() {
     "$beamtop" fleet "$names" --cookie-file "$work/cookie" --timeout 30 -n 0 -i 0.25 --format json >"$work/ticks" \
@@ -131,4 +189,5 @@ leaves_nothing() {
 }
 
 run_on_several shows_each_node clocks_agree names_what_differs says_why_not other_commands_take_them adds_up refuses_bad_names \
-    follows_one_node shows_them_on_the_screen leaves_nothing
+    follows_one_node shows_them_on_the_screen \
+    tells_versions_and_links tells_the_limit_of_memory leaves_nothing

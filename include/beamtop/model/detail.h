@@ -287,9 +287,10 @@ struct links_row {
 /* One of several nodes. No node is asked for it: who is connected to all of them makes the answer
  * (app/fleet). */
 struct fleet_row {
-    struct slice node, state, note, host, otp, unlike, queue_name;
-    int64_t nodes, up, memory_bytes, run_queue, processes, queue_len, round_trip_us, bound_us;
-    double uptime_s, utilisation, reductions_per_s, offset_us, cost_share;
+    struct slice node, state, note, host, role, otp, unlike, apps, queue_name, link_queue_node;
+    int64_t nodes, up, memory_bytes, memory_limit, run_queue, processes, queue_len;
+    int64_t link_queue_bytes, busy_links, round_trip_us, bound_us;
+    double uptime_s, limit_share, utilisation, reductions_per_s, offset_us, cost_share;
 };
 
 /* What two of several nodes say of each other, or what is odd with one. Made as the row above. */

@@ -82,6 +82,7 @@ static void run_fleet(struct fleet_run *run, const struct app_env *env,
     const struct cli_options *o = run->options;
     struct fleet_setup setup = fleet_setup_of(o, env, vms, &run->rt.loop);
     setup.links = run->links;
+    setup.facts = !run->links;
     struct error err = {0};
     runtime_init(&run->rt);
     runtime_timer(&run->rt, &run->timer, run);

@@ -34,6 +34,7 @@ static void on_member_change(void *arg, question_mask questions)
         m->ticks++;
     if (questions & QUESTION_BIT(QUESTION_LINKS)) {
         m->links_ms = m->heard_ms;
+        fleet_take_queues(m, model_links(m->model));
         fleet_take_cluster(m);
     }
     note_change(m->fleet);
@@ -127,6 +128,7 @@ static void on_member_link(void *arg, bool up)
     struct error why = {0};
     m->ticks = 0;
     m->links_ms = 0;
+    fleet_forget_facts(m);
     if (!up || m->ended)
         return; /* the end follows, with its reason */
     m->is_twin = fleet_is_twin(m, &why);
@@ -160,6 +162,7 @@ static void close_member(struct member *m)
     live_close(m->live, NULL, NULL);
     m->live = NULL;
     m->ended = false;
+    fleet_forget_facts(m);
     target_clear(&m->target);
 }
 
@@ -227,6 +230,8 @@ static void on_fleet_turn(uv_timer_t *timer)
             opening += m->state == MEMBER_OPENING;
         }
     }
+    fleet_ask_facts(f);
+    fleet_compare_versions(f);
     if (f->changed && f->setup.changed)
         f->setup.changed(f->setup.arg);
     f->changed = false;
@@ -258,6 +263,7 @@ int fleet_new_member(struct member **out, struct fleet *f, const char *name, str
     cookie_wipe(&m->lent);
     *m = (struct member){.fleet = f, .model = model, .number = ++f->made};
     m->resolves = fleet_name_resolves(name);
+    fleet_forget_facts(m);
     snprintf(m->name, sizeof m->name, "%s", name);
     note_change(f);
     *out = m;
@@ -378,7 +384,8 @@ bool fleet_has_why(const struct member *m)
 
 static bool is_settled(const struct member *m)
 {
-    const bool is_known = m->resolves || m->ticks >= 2;
+    const bool is_told = m->facts.is_told || !m->fleet->setup.facts;
+    const bool is_known = m->resolves || (m->ticks >= 2 && is_told);
     return m->removed || m->left || fleet_has_why(m) || (m->state == MEMBER_UP && is_known);
 }
 
@@ -387,7 +394,8 @@ size_t fleet_settled(const struct fleet *f)
     size_t n = 0;
     for (size_t i = 0; i < f->n; i++)
         n += is_settled(f->members[i]);
-    return n > 0 && f->follows && !f->cluster_known && fleet_up(f) > 0 ? n - 1 : n;
+    const bool is_cluster_open = f->follows && !f->cluster_known && fleet_up(f) > 0;
+    return n > 0 && (is_cluster_open || f->versions_changed) ? n - 1 : n;
 }
 
 bool fleet_has_failed(const struct fleet *f, struct error *err)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Several nodes at once: a connection, a model and a cost limit for each. Of all of them only the
- * header's numbers are asked, and of small ones seldom which process has the longest message queue.
+ * header's numbers are asked, and of small ones seldom which process has the longest message queue;
+ * with `facts` also a cgroup's limit and versions, and how full links are.
  * What one node does (refuses, hangs, goes away) touches no other: it is shown in its row.
  *
  * At most FLEET_OPENING connections are opened at a time, lost ones too. One that is lost is tried
@@ -43,6 +44,7 @@ struct fleet_setup {
     double interval_s;
     double budget; /* of each node: share of one scheduler */
     bool links;    /* each is asked for its links, every 10 s; every 2 s what is odd */
+    bool facts;    /* limit and versions every minute; how full links are every 30 s */
     /* Rows have changed. At most 20 times a second. May be NULL. */
     void (*changed)(void *arg);
     /* A connection is gone: its port is not used any more. May be NULL. */
@@ -89,7 +91,8 @@ bool fleet_remove(struct fleet *f, const char *name);
 
 /* All that there ever were; a removed one keeps its place. */
 size_t fleet_size(const struct fleet *f);
-/* Nodes that have two answers, so rates, or whose connection has failed. */
+/* Nodes that have two answers, so rates, and have said their versions; or whose connection has
+ * failed. */
 size_t fleet_settled(const struct fleet *f);
 size_t fleet_up(const struct fleet *f);
 /* No node was reached, and the first one's reason. */

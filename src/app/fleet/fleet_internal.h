@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Private to fleet.c (the connections), fleet_names.c (which nodes), fleet_join.c (those that come
- * and go) and fleet_rows.c (what is shown of them). */
+ * and go), fleet_facts.c (what they are asked for seldom), fleet_versions.c (which of that differs)
+ * and fleet_rows.c (what is shown of them). */
 #ifndef BEAMTOP_APP_FLEET_FLEET_INTERNAL_H
 #define BEAMTOP_APP_FLEET_FLEET_INTERNAL_H
 
@@ -8,6 +9,7 @@
 #include "app/source/target.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/link/lookup.h"
+#include "beamtop/model/detail.h"
 #include "fleet.h"
 
 enum member_state {
@@ -24,6 +26,24 @@ enum member_origin {
 };
 
 #define FLEET_CLUSTER_MS 5000u   /* from one look at who is in the cluster to the next */
+enum member_ask { ASK_VM, ASK_LINKS, MEMBER_ASKS };
+
+#define FLEET_APP_BYTES 100u /* longer names and versions are not compared */
+#define FLEET_VERSION_BYTES 80u
+/* What a node has said when it was last asked; forgotten with the connection. */
+struct member_facts {
+    bool waits[MEMBER_ASKS]; /* for its answer */
+    uint64_t due_ms[MEMBER_ASKS];
+    bool is_told;              /* ASK_VM was answered, or has failed */
+    int64_t memory_limit;      /* of its cgroup; -1: none, or unknown */
+    int64_t resident_bytes;    /* -1: unknown */
+    struct buf apps;           /* "NAME\0VERSION\0" of each application */
+    char apart[400];           /* its versions that others do not have, or "same"; "": unknown */
+    bool is_apart;             /* of which one is not that of most */
+    int64_t queue_bytes, busy; /* of its fullest link; links that are busy; -1: unknown */
+    char queue_node[LIMIT_NODE_NAME_BYTES + 1];
+};
+
 #define FLEET_ODD_LINKS_MS 2000u /* from one answer of `links` to the next, of one that is_odd */
 
 struct member {
@@ -55,6 +75,7 @@ struct member {
     uint32_t life;     /* creation of its pids: another one after each start; 0: unknown */
     uint32_t number;   /* another one for each member that there ever was */
     bool is_odd; /* its links differ from what others say, or from before: it is asked more often */
+    struct member_facts facts;
 };
 
 struct fleet {
@@ -71,6 +92,8 @@ struct fleet {
     bool follows;       /* the cluster */
     bool cluster_known; /* one has said who is in it */
     uint64_t cluster_due_ms; /* of the next question */
+    bool versions_changed;
+    uint64_t versions_ms; /* when they were last compared */
 };
 
 /* fleet.c */
@@ -91,6 +114,19 @@ bool fleet_is_twin(const struct member *m, struct error *why); /* it is up: anot
 bool fleet_is_resolved(const struct fleet *f); /* of names: nothing more is to be waited for */
 /* Which of those that are to name nodes has not. ERR_NONE: all have. */
 int fleet_why_unnamed(const struct fleet *f, struct error *err);
+
+/* fleet_facts.c */
+void fleet_forget_facts(struct member *m);
+/* Asks those that are due, FLEET_OPENING at a time of each kind. */
+void fleet_ask_facts(struct fleet *f);
+/* Its answers of `vm` and `links`. */
+void fleet_take_vm(struct member *m, const struct table_detail *table);
+void fleet_take_queues(struct member *m, const struct table_detail *table);
+
+/* fleet_versions.c: `apart` of all members. */
+void fleet_compare_versions(struct fleet *f);
+/* fleet_rows.c: the member's OTP release, "" where it is unknown; borrowed of its model. */
+struct slice fleet_release(const struct member *m);
 
 /* fleet_names.c: calls add for each name, in order. ERR_USAGE says what is wrong, and where; errors
  * of add end it. */

@@ -82,14 +82,39 @@ static void build_queue(struct builder *b, const struct member *m)
                      row && row->message_queue_len > 0 ? queue_owner(row) : (struct slice){"", 0});
 }
 
+/* Of a VM of this host resident memory comes with each tick. */
+static double resident_of(const struct member *m, const struct system_sample *s)
+{
+    if (!isnan(s->rss_bytes))
+        return s->rss_bytes;
+    return m->facts.resident_bytes >= 0 ? (double)m->facts.resident_bytes : (double)NAN;
+}
+
+static void build_memory(struct builder *b, const struct member *m, const struct system_sample *s)
+{
+    const double total = s ? s->memory_bytes[MEMORY_TOTAL] : (double)NAN;
+    const double held = s ? fmax(total, resident_of(m, s)) : (double)NAN;
+    const int64_t limit = s && m->facts.memory_limit > 0 ? m->facts.memory_limit : -1;
+    build_real(b, total);
+    build_known_int(b, limit);
+    build_real(b, limit > 0 ? held / (double)limit * 1e6 : (double)NAN);
+}
+
 static void build_counts(struct builder *b, const struct system_sample *s)
 {
-    build_known_int(b, s && s->uptime_ms >= 0 ? s->uptime_ms / 1000 : -1);
-    build_real(b, s ? s->memory_bytes[MEMORY_TOTAL] : (double)NAN);
     build_real(b, s ? s->use_normal * 1e6 : (double)NAN);
     build_known_int(b, s ? s->run_queue : -1);
     build_known_int(b, s ? s->processes : -1);
     build_real(b, s ? s->reductions_per_s : (double)NAN);
+}
+
+static void build_links(struct builder *b, const struct member *m)
+{
+    const struct member_facts *facts = &m->facts;
+    const bool is_known = has_numbers(m) && facts->queue_bytes >= 0;
+    build_known_int(b, is_known ? facts->queue_bytes : -1);
+    build_known_text(b, slice_of(is_known ? facts->queue_node : ""));
+    build_known_int(b, has_numbers(m) ? facts->busy : -1);
 }
 
 static void build_way(struct builder *b, const struct member *m)
@@ -102,10 +127,31 @@ static void build_way(struct builder *b, const struct member *m)
     build_real(b, round.us / 2);
 }
 
-static struct slice otp_of(const struct member *m)
+struct slice fleet_release(const struct member *m)
 {
     const struct node_info *node = model_node(m->model);
     return node && m->was_up ? node->otp : (struct slice){"", 0};
+}
+
+/* "shop-3@host" and "shop3@host" are "shop"; one that is only a number is its own. */
+static struct slice role_of(const struct member *m)
+{
+    const size_t all = strcspn(m->name, "@");
+    size_t n = all;
+    while (n > 0 && strchr("0123456789", m->name[n - 1]))
+        n--;
+    while (n > 0 && strchr("-_.", m->name[n - 1]))
+        n--;
+    return (struct slice){m->name, n > 0 ? n : all};
+}
+
+static const char *unlike_words(const struct member *m, struct slice release, struct slice most)
+{
+    const bool is_release = release.len > 0 && most.len > 0 && !slice_equal(release, most);
+    return is_release && m->facts.is_apart ? "otp apps"
+           : is_release                    ? "otp"
+           : m->facts.is_apart             ? "apps"
+                                           : "";
 }
 
 /* A tuple in the order of fleet_fields. */
@@ -113,18 +159,22 @@ static void build_row(struct builder *b, const struct member *m, struct slice mo
 {
     const struct system_sample *s = has_numbers(m) ? model_system(m->model) : NULL;
     const struct tick_cost *cost = has_numbers(m) ? model_cost(m->model) : NULL;
-    const struct slice otp = otp_of(m);
-    build_tuple(b, 20);
+    const struct slice otp = fleet_release(m);
+    build_tuple(b, 27);
     build_known_text(b, slice_of(m->name));
     build_known_text(b, slice_of(state_word(m)));
     build_known_text(b, host_of(m));
+    build_known_text(b, role_of(m));
     build_int(b, !m->resolves);
     build_int(b, s && strcmp(state_word(m), "up") == 0);
     build_known_text(b, otp);
-    build_known_text(b,
-                     slice_of(otp.len > 0 && most.len > 0 && !slice_equal(otp, most) ? "otp" : ""));
+    build_known_text(b, slice_of(unlike_words(m, otp, most)));
+    build_known_text(b, slice_of(m->facts.apart));
+    build_known_int(b, s && s->uptime_ms >= 0 ? s->uptime_ms / 1000 : -1);
+    build_memory(b, m, s);
     build_counts(b, s);
     build_queue(b, m);
+    build_links(b, m);
     build_way(b, m);
     build_real(b, cost ? cost->share * 1e6 : (double)NAN);
     build_known_text(b, why_of(m));
@@ -143,7 +193,7 @@ static struct slice common_otp(const struct fleet *f)
     struct slice *all = alloc_zero(f->n + 1, sizeof *all), common = {"", 0};
     size_t n = 0, most = 0;
     for (size_t i = 0; i < f->n; i++) {
-        all[n] = otp_of(f->members[i]);
+        all[n] = fleet_release(f->members[i]);
         n += all[n].len > 0;
     }
     qsort(all, n, sizeof *all, compare_texts);

@@ -302,6 +302,7 @@ int tui_fleet_open(struct tui *t, const char *target, struct error *err)
         .interval_s = option_double(o, OPTION_INTERVAL),
         .budget = option_double(o, OPTION_BUDGET) / 100,
         .links = true,
+        .facts = true,
         .changed = on_fleet_changed,
         .lost = on_fleet_lost,
         .arg = f,

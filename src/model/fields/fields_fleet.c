@@ -68,17 +68,30 @@ static const struct field fleet[] = {
         "no longer",
         .look = LOOK_MARK, .width = 10),
     FIELD("host", TEXT, host, "of its name", .look = LOOK_ASIDE, .width = 16),
+    FIELD("role", TEXT, role, "what its name begins with, without the number at its end",
+          .look = LOOK_NAME, .width = 16),
     FIELD("nodes", COUNT, nodes,
           "nodes that are added up in this row; 0: a name of which DNS knows none", .width = 5,
           .counts = true, .adds = true),
     FIELD("up", COUNT, up, "how many of them answer", .width = 5, .adds = true),
     FIELD("otp", TEXT, otp, "its OTP release", .title = "OTP", .width = 6),
     FIELD("unlike", TEXT, unlike,
-          "in what it differs from most: otp; null: in nothing, or none is that of most",
+          "in what it differs from most: otp, apps, or otp apps; null: in nothing, or none is that "
+          "of most",
           .look = LOOK_MARK, .width = 6),
+    FIELD(
+        "apps", TEXT, apps,
+        "applications of which others have another version, those of OTP where the release is the "
+        "same, and the version of most; same: there are none; null: unknown",
+        .width = 12, .grows = true),
     FIELD("uptime_s", SECONDS, uptime_s, "since its start", .title = "UP FOR", .width = 8),
     FIELD("memory_bytes", BYTES, memory_bytes, "all that it has allocated", .title = "MEMORY",
           .width = 9, .adds = true),
+    FIELD("memory_limit_bytes", BYTES, memory_limit,
+          "limit of its cgroup, read every minute; null: none, or unknown", .width = 9),
+    FIELD("memory_limit_share", SHARE, limit_share,
+          "memory_bytes, or its resident memory where that is more, of that limit",
+          .title = "LIMIT", .width = 6),
     FIELD("utilisation", SHARE, utilisation, "of its normal schedulers, 0 to 1", .title = "UTIL",
           .width = 6),
     FIELD("run_queue", COUNT, run_queue, "processes and ports that are ready to run",
@@ -92,7 +105,18 @@ static const struct field fleet[] = {
           "or was not looked at yet",
           .title = "LONGQ", .look = LOOK_SHORT, .width = 7),
     FIELD("queue_name", TEXT, queue_name, "whose message queue that is", .title = "OF",
-          .look = LOOK_NAME, .width = 18),
+          .look = LOOK_NAME, .width = 14),
+    FIELD(
+        "link_queue_bytes", BYTES, link_queue_bytes,
+        "queued for the node that it sends to and that takes least: not taken by the network yet; "
+        "read every 30 s, on the screen every 10 s; null: unknown, as by TLS, or no such node",
+        .title = "LINKQ", .width = 9),
+    FIELD("link_queue_node", TEXT, link_queue_node, "for which node that is", .title = "TO",
+          .look = LOOK_NAME, .width = 16),
+    FIELD(
+        "busy_links", COUNT, busy_links,
+        "connections that take no more, from 8 KiB on; above the VM's limit senders are suspended",
+        .width = 10, .adds = true),
     FIELD("round_trip_us", COUNT, round_trip_us,
           "the shortest time from a question to its answer, of the last 30", .title = "RTT",
           .look = LOOK_MICROSECONDS, .width = 7),
@@ -104,14 +128,16 @@ static const struct field fleet[] = {
     FIELD("cost_share", SHARE, cost_share, "what beamtop costs it, of one scheduler, 0 to 1",
           .title = "COST", .width = 6),
     FIELD("note", TEXT, note, "why it is not up, or what stands out", .look = LOOK_ASIDE,
-          .width = 24, .grows = true),
+          .width = 16, .grows = true),
 };
 FIELD_TABLE(fleet_fields, fleet,
-            "node state otp uptime_s memory_bytes utilisation run_queue processes "
-            "reductions_per_s queue_len queue_name round_trip_us cost_share note",
-            "node state host nodes up otp unlike uptime_s memory_bytes utilisation run_queue "
-            "processes reductions_per_s queue_len queue_name round_trip_us clock_offset_us "
-            "clock_bound_us cost_share note");
+            "node state otp memory_bytes memory_limit_share utilisation run_queue processes "
+            "queue_len queue_name apps link_queue_bytes uptime_s reductions_per_s "
+            "round_trip_us cost_share note",
+            "node state host role nodes up otp unlike apps uptime_s memory_bytes "
+            "memory_limit_bytes memory_limit_share utilisation run_queue processes "
+            "reductions_per_s queue_len queue_name link_queue_bytes link_queue_node busy_links "
+            "round_trip_us clock_offset_us clock_bound_us cost_share note");
 #undef ROW
 
 #define ROW struct mesh_row

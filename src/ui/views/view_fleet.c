@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
 #include "beamtop/model/fields.h"
+#include "ui/canvas/graph.h"
 #include "ui/widgets/rows.h"
 #include "views.h"
 
@@ -15,23 +17,40 @@
 static const struct rows_of fleet_rows[] = {
     {.word = "node", .fields = &fleet_fields, .sort = ""},
     BY("host"),
+    BY("role"),
     BY("otp"),
+    BY("apps"),
     BY("state"),
 };
 
-static void mark_state(const struct rows *rows, struct view_page *page, struct view_row *row,
-                       const struct fleet_row *f)
+static void mark_cell(const struct rows *rows, struct view_page *page, struct view_row *row,
+                      const char *key, enum style style, struct slice text)
 {
-    const struct text_span *cell = rows_cell(rows, row, "state");
-    const bool is_up = slice_is(f->state, "up");
-    const bool waits = slice_is(f->state, "waiting") || slice_is(f->state, "connecting");
-    if (cell && !is_up)
-        page_cell_printf(page, row, (size_t)(cell - row->cells), waits ? STYLE_DIM : STYLE_ERROR,
-                         "%.*s", (int)f->state.len, f->state.s);
-    cell = f->unlike.len > 0 ? rows_cell(rows, row, "otp") : NULL;
+    const struct text_span *cell = rows_cell(rows, row, key);
     if (cell)
-        page_cell_printf(page, row, (size_t)(cell - row->cells), STYLE_WARN, "%.*s",
-                         (int)f->otp.len, f->otp.s);
+        page_cell(page, row, (size_t)(cell - row->cells), style, text.s, text.len);
+}
+
+static void mark_odd(const struct rows *rows, struct view_page *page, struct view_row *row,
+                     const struct fleet_row *f)
+{
+    const bool waits = slice_is(f->state, "waiting") || slice_is(f->state, "connecting");
+    const enum style limit = graph_limit_style(f->limit_share);
+    char text[32];
+    if (!slice_is(f->state, "up"))
+        mark_cell(rows, page, row, "state", waits ? STYLE_DIM : STYLE_ERROR, f->state);
+    if (slice_begins(f->unlike, "otp"))
+        mark_cell(rows, page, row, "otp", STYLE_WARN, f->otp);
+    if (slice_is(f->apps, "same"))
+        mark_cell(rows, page, row, "apps", STYLE_DIM, f->apps);
+    else if (f->unlike.len > strlen("otp"))
+        mark_cell(rows, page, row, "apps", STYLE_WARN, f->apps);
+    if (limit != STYLE_OK)
+        mark_cell(rows, page, row, "memory_limit_share", limit,
+                  slice_of(text_percent(text, sizeof text, f->limit_share)));
+    if (f->busy_links > 0 && f->link_queue_bytes >= 0)
+        mark_cell(rows, page, row, "link_queue_bytes", STYLE_WARN,
+                  slice_of(text_bytes(text, sizeof text, (double)f->link_queue_bytes)));
 }
 
 static void about_node(const struct rows *rows, struct view_page *page, struct view_row *row,
@@ -41,7 +60,7 @@ static void about_node(const struct rows *rows, struct view_page *page, struct v
     if (rows->by > 0)
         return;
     link_name(&row->link, TARGET_NODE, f->node);
-    mark_state(rows, page, row, f);
+    mark_odd(rows, page, row, f);
 }
 
 /* What is odd among them the view of their links says. */

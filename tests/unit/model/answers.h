@@ -223,11 +223,12 @@ static const struct answer_row {
      "{matrix, 1000000000, [{<<\"a@one\">>, 1, <<\".>\">>}, {<<\"b@two\">>, 2, <<\"<.\">>}], "
      "false}"},
     {"fleet", ANSWER_FLEET,
-     "{fleet, 1000000000, [{<<\"a@one\">>, <<\"up\">>, <<\"one\">>, 1, 1, <<\"25\">>, undefined, "
-     "3600, "
-     "50000000, 250000, 2, 60, 120000, 12, <<\"shop_mailer\">>, 700, -1500, 350, 1200, undefined}, "
-     "{<<\"b@two\">>, <<\"failed\">>, <<\"two\">>, 1, 0, undefined, undefined, undefined, "
-     "undefined, "
+     "{fleet, 1000000000, [{<<\"a1@one\">>, <<\"up\">>, <<\"one\">>, <<\"a\">>, 1, 1, <<\"25\">>, "
+     "<<\"apps\">>, <<\"shop 1.3 (most: 1.2)\">>, 3600, 50000000, 100000000, 600000, 250000, 2, "
+     "60, "
+     "120000, 12, <<\"shop_mailer\">>, 9000, <<\"b@two\">>, 1, 700, -1500, 350, 1200, undefined}, "
+     "{<<\"b@two\">>, <<\"failed\">>, <<\"two\">>, <<\"b\">>, 1, 0, undefined, undefined, "
+     "undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, "
      "undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, "
      "undefined, undefined, <<\"no node b@two\">>}], false}"},
     {"waits", ANSWER_WAITS,
