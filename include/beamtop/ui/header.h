@@ -27,7 +27,7 @@ struct header_state {
     bool paused;
     double frozen_s; /* since the last answer; 0: not frozen; NaN: nothing is asked */
     const struct header_recording *recording; /* NULL: none */
-    bool several; /* sums of the nodes in the rows, where there are some, instead of one node */
+    bool several; /* of the nodes in rows, where there are some; so too where none is open */
 };
 
 int header_rows(int screen_rows); /* how many lines a screen of that height spends on it */

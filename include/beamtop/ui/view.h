@@ -176,6 +176,7 @@ struct view_ops {
     enum action shown_by; /* goes here too, beside `view`; 0: none does */
     bool hinted;          /* its key stands in the last row, where there is room */
     bool nodes;           /* its rows are nodes */
+    bool several;         /* it is about several nodes, and so is the header */
     bool no_processes;    /* neither its rows nor what it is opened on are processes */
     bool own_facts;       /* about this program, not the node: never stale */
     bool

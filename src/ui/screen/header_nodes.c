@@ -31,7 +31,7 @@ struct spread {
 const struct table_detail *header_nodes(const struct model *m, const struct header_state *state)
 {
     const struct table_detail *nodes = model_fleet(m);
-    const bool is_meant = state->several || !model_node(m);
+    const bool is_meant = state->several || isnan(state->frozen_s);
     return is_meant && nodes && nodes->n_rows > 0 ? nodes : NULL;
 }
 

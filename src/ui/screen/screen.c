@@ -520,7 +520,7 @@ void screen_draw(struct screen *s, const struct model *m, struct canvas *c,
                  struct tty_cursor *cursor)
 {
     const struct header_state state = {s->clock, s->paused, s->frozen_s, &s->recording,
-                                       pane_top(panes_focused(s->panes))->ops->nodes};
+                                       pane_top(panes_focused(s->panes))->ops->several};
     struct pane_look look = look_of(s, m);
     struct rect all = {0, 0, c->rows, c->columns};
     bool prompting = s->prompt && prompt_is_open(s->prompt);

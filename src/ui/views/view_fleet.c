@@ -105,6 +105,7 @@ const struct view_ops view_fleet = {
     .help = "Several nodes: state, memory, load, longest queue, clock; grouped.",
     .kind = VIEW_TABLE,
     .nodes = true,
+    .several = true,
     .no_processes = true,
     .own_facts = true,
     .state_bytes = sizeof(struct rows),

@@ -123,6 +123,7 @@ const struct view_ops view_mesh = {
     .title = "Mesh",
     .help = "Which of several nodes see each other; what is odd with one of them.",
     .kind = VIEW_TABLE,
+    .several = true,
     .no_processes = true,
     .own_facts = true,
     .state_bytes = sizeof(struct mesh_state),
