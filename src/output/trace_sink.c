@@ -50,6 +50,13 @@ int trace_sink_event(struct trace_sink *s, const struct trace_log *log,
     arena_init(&arena);
     trace_line_make(&line, &(struct trace_layout){&arena, s->options.syntax, VALUES_WHOLE}, log,
                     event, finished);
+    const struct trace_place place = {.node = event->node,
+                                      .here_us = line.wall_us,
+                                      .here_ns = line.mono_ns,
+                                      .bound_us = event->bound_us,
+                                      .same_time = event->same_time,
+                                      .late = event->late};
+    line.place = event->node.len > 0 ? &place : NULL;
     int rc = trace_sink_put_line(s, &line, err);
     arena_clear(&arena);
     return rc;

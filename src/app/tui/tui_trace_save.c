@@ -19,10 +19,15 @@ static int put_log_bytes(void *ctx, const char *bytes, size_t len)
     return 0;
 }
 
+/* Of one node, or of several, whose events say which. */
 static const char *put_node_name(const struct tui_trace *tr, char out[300])
 {
     const struct node_info *node = model_node(tr->s.tui->model);
-    snprintf(out, 300, "%.*s", node ? (int)node->name.len : 0, node ? node->name.s : "");
+    const struct trace_log *log = model_trace(tr->s.tui->model);
+    if (log && trace_log_nodes(log) > 0)
+        snprintf(out, 300, "%zu-nodes", trace_log_nodes(log));
+    else
+        snprintf(out, 300, "%.*s", node ? (int)node->name.len : 0, node ? node->name.s : "");
     return out;
 }
 
@@ -32,7 +37,7 @@ static int write_log(struct tui_trace *tr, const char *path, bool replace, struc
     struct buf content;
     char node[300];
     settings_request(&tr->s.tui->settings, false, &defaults);
-    const struct trace_log *log = trace_session_log(tr->s.session);
+    const struct trace_log *log = model_trace(tr->s.tui->model);
     const enum syntax syntax = trace_log_syntax(log, defaults.syntax);
     buf_init(&content, 0);
     struct trace_sink sink = {.output.writer = {.write = put_log_bytes, .ctx = &content}};
@@ -70,7 +75,7 @@ static void save_log(struct tui_trace *tr, bool replace)
 static void replace_answered(void *arg, bool yes)
 {
     struct tui_trace *tr = arg;
-    if (yes && tr->s.session)
+    if (yes && model_trace(tr->s.tui->model))
         save_log(tr, true);
 }
 
@@ -78,7 +83,7 @@ void tui_trace_save(struct tui_trace *tr, const char *path)
 {
     char what[320], node[300];
     struct buf name;
-    if (!tr->s.session) {
+    if (!model_trace(tr->s.tui->model)) {
         tui_trace_tell_none(tr, "nothing was traced yet", "a trace");
         return;
     }

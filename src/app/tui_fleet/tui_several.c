@@ -7,6 +7,7 @@
 
 #include "app/cli/tell.h"
 #include "app/tui/tui_names.h"
+#include "app/tui/tui_trace_start.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/trace/trace.h"
 
@@ -316,8 +317,9 @@ static void act_several(void *own, enum action action, const char *arg)
     struct tui_several_trace *s = own;
     struct error err = {0};
     size_t offset = 0;
-    (void)arg;
-    if (action == ACTION_TRACE_AGAIN && s->line) {
+    if (action == ACTION_TRACE_SAVE) {
+        tui_trace_save(s->tui->own[OWNER_TRACE], arg);
+    } else if (action == ACTION_TRACE_AGAIN && s->line) {
         if (start_several(s, s->line, &offset, &err) != 0)
             tui_message(s->tui, STYLE_ERROR, "%s", err.text);
     } else if (action == ACTION_TRACE_ROW || action == ACTION_TRACE_PROCESS) {
