@@ -142,8 +142,8 @@ const char *screen_view(const struct screen *s); /* name of the focused pane's v
 void screen_orders(const struct screen *s, word_put *put, void *out);
 /* The row under the cursor of the focused pane; kind TARGET_NONE when there is none. */
 struct view_link screen_link(const struct screen *s);
-/* Those of its rows that are marked and shown: how many, of which `most` are put. */
-size_t screen_marked(const struct screen *s, struct view_link *out, size_t most);
+/* Those of its rows that are shown, or also marked: how many, of which `most` are put. */
+size_t screen_rows(const struct screen *s, bool marked, struct view_link *out, size_t most);
 /* The process that the focused pane's view is of; TARGET_NONE: nobody knows its pid yet. False:
    that view is of no process. */
 bool screen_process(const struct screen *s, const struct model *m, struct view_link *link);

@@ -354,7 +354,8 @@ static void put_mark(void *own, char *out, size_t size)
 {
     struct tui_several_trace *s = own;
     const size_t n = several_choose(s);
-    snprintf(out, size, "trace %s%zu %snode%s> ", s->all ? "all " : "", n, s->all ? "" : "marked ",
+    const bool all = strcmp(s->which, "all ") == 0;
+    snprintf(out, size, "trace %s%zu %snode%s> ", all ? s->which : "", n, all ? "" : s->which,
              n == 1 ? "" : "s");
 }
 

@@ -23,7 +23,7 @@ struct tui_several_trace {
     char *line;                               /* its words */
     char (*nodes)[LIMIT_NODE_NAME_BYTES + 1]; /* those that are meant … */
     size_t n_nodes;
-    bool all; /* … all that have a row; else the marked ones */
+    const char *which; /* … "all " that have a row, the "marked " ones, or those "shown " */
     uv_timer_t timer;
     enum several_ask ask; /* what is to be asked as soon as the prompt is free … */
     char question[400];
@@ -33,8 +33,8 @@ struct tui_several_trace {
     uint64_t quit_by_ms; /* leave when it has ended, or then; 0: stay */
 };
 
-/* Which nodes a trace is of that begins now: those marked, or all that have a row. In another view
- * than that of the nodes, those of the trace before. How many. */
+/* Which nodes a trace is of that begins now: those marked, those that a filter shows, or all that
+ * have a row. In another view than that of the nodes, those of the trace before. How many. */
 size_t several_choose(struct tui_several_trace *s);
 /* That one of them is, by its name. */
 bool several_means(const struct tui_several_trace *s, const char *name);

@@ -26,13 +26,17 @@ static void add_node(struct tui_several_trace *s, struct slice name)
     memcpy(s->nodes[s->n_nodes++], text, sizeof text);
 }
 
-static bool add_marked(struct tui_several_trace *s)
+/* Rows that add up several have no node. */
+static bool add_shown(struct tui_several_trace *s, bool marked, const char *which)
 {
-    struct view_link links[WANT_PIDS];
-    const size_t n = screen_marked(s->tui->screen, links, WANT_PIDS);
-    for (size_t i = 0; i < n && i < WANT_PIDS; i++)
+    const size_t n = screen_rows(s->tui->screen, marked, NULL, 0);
+    struct view_link *links = alloc_zero(n + 1, sizeof *links);
+    (void)screen_rows(s->tui->screen, marked, links, n);
+    for (size_t i = 0; i < n; i++)
         if (links[i].kind == TARGET_NODE)
             add_node(s, slice_of(links[i].name));
+    free(links);
+    s->which = which;
     return s->n_nodes > 0;
 }
 
@@ -46,12 +50,15 @@ static void add_rows(struct tui_several_trace *s)
 
 size_t several_choose(struct tui_several_trace *s)
 {
-    if (s->n_nodes > 0 && strcmp(screen_view(s->tui->screen), "fleet") != 0)
+    const bool in_rows = strcmp(screen_view(s->tui->screen), "fleet") == 0;
+    if (s->n_nodes > 0 && !in_rows)
         return s->n_nodes;
     forget_nodes(s);
-    s->all = !add_marked(s);
-    if (s->all)
-        add_rows(s);
+    if (in_rows &&
+        (add_shown(s, true, "marked ") || (*s->tui->filter_text && add_shown(s, false, "shown "))))
+        return s->n_nodes;
+    s->which = "all ";
+    add_rows(s);
     return s->n_nodes;
 }
 

@@ -251,12 +251,12 @@ struct view_link screen_link(const struct screen *s)
     return pane_link(panes_focused(s->panes));
 }
 
-size_t screen_marked(const struct screen *s, struct view_link *out, size_t most)
+size_t screen_rows(const struct screen *s, bool marked, struct view_link *out, size_t most)
 {
     const struct view_page *page = pane_page(panes_focused(s->panes));
     size_t n = 0;
     for (size_t i = 0; i < page->n_rows; i++) {
-        if (!page->rows[i].marked)
+        if (marked && !page->rows[i].marked)
             continue;
         if (n < most)
             out[n] = page->rows[i].link;
