@@ -87,7 +87,8 @@ a_request_goes_over_three_nodes() {
     spans "$names" 'spans_fleet_load:request(_)' --roots 3 --time 60s --force
     ended=$?
     all_rest
-    ends_with 0 "$ended" && all_clean && shows ".ended_by == \"stopped\" and .roots_taken >= 3 and .roots_open == 0
+    ends_with 0 "$ended" && all_clean && shows ".ended_by == \"roots\" and .roots_taken >= 3 and .roots_open == 0
+        and all(.sides[]; .ended_by == \"roots\")
         and .dropped.leaked == 0 and $verified and $fits
         and ([.sides[].node] | sort) == ([\$b, \$c] | sort) and all(.roots[]; .node == \$a and ($over_three))"
 }

@@ -36,9 +36,11 @@ struct spans_capture {
 int spans_open(struct session **out, const struct spans_capture *what,
                const struct session_port *port, const struct session_handlers *handlers, void *arg,
                size_t *pattern, size_t *offset, struct error *err);
-/* With other nodes: when all of them are set, requests may begin; none does any more. */
+/* With other nodes: when all of them are set, requests may begin; none does any more; all have
+ * returned, so it ends. */
 void spans_session_begin(struct session *s);
 void spans_session_enough(struct session *s);
+void spans_session_returned(struct session *s);
 /* Borrowed until the session is freed. */
 const struct spans_run *spans_session_run(const struct session *s);
 /* Puts what others have had into its run. Once, when nothing more is to come. */

@@ -29,8 +29,9 @@ struct followed_node {
 struct following {
     struct fleet_sessions all;
     struct followed_node *nodes;
-    bool begun;  /* requests may begin */
-    bool enough; /* … and do no more */
+    bool begun;    /* requests may begin */
+    bool enough;   /* … and do no more … */
+    bool returned; /* … and all are over */
     bool printed;
     bool shown_progress;
 };
@@ -212,6 +213,13 @@ static void follow_answers(void *arg, struct fleet_part *p)
     node->bytes = bytes;
 }
 
+static void tell_all(struct following *t, void (*tell)(struct session *s))
+{
+    for (size_t i = 0; i < t->all.n; i++)
+        if (t->all.parts[i].session)
+            tell(t->all.parts[i].session);
+}
+
 /* When each is set, or never will be. */
 static void begin_requests(void *arg)
 {
@@ -222,9 +230,7 @@ static void begin_requests(void *arg)
         if (t->all.parts[i].session && fleet_part_phase(&t->all.parts[i]) < SESSION_RUNNING)
             return;
     t->begun = true;
-    for (size_t i = 0; i < t->all.n; i++)
-        if (t->all.parts[i].session)
-            spans_session_begin(t->all.parts[i].session);
+    tell_all(t, spans_session_begin);
 }
 
 struct progress {
@@ -266,13 +272,18 @@ static void tell_how_far(struct following *t, const struct progress *p)
         request->for_ms / 1000.0);
 }
 
-/* Enough have begun: none does from now on. */
-static void take_enough(struct following *t)
+/* Enough have begun: none does from now on. They have returned: it ends everywhere. */
+static void end_requests(struct following *t, const struct progress *p)
 {
-    t->enough = true;
-    for (size_t i = 0; i < t->all.n; i++)
-        if (t->all.parts[i].session)
-            spans_session_enough(t->all.parts[i].session);
+    if (!t->enough && p->roots >= t->all.options->request.roots) {
+        t->enough = true;
+        tell_all(t, spans_session_enough);
+    } else if (t->enough && !t->returned && p->open == 0 && p->least >= LAST_ANSWERS) {
+        t->returned = true;
+        tell_all(t, spans_session_returned);
+    } else if (p->begins == 0 && !t->returned) {
+        fleet_sessions_stop(&t->all);
+    }
 }
 
 static void follow_requests(void *arg, size_t running)
@@ -286,10 +297,7 @@ static void follow_requests(void *arg, size_t running)
     if (!t->begun)
         return;
     tell_how_far(t, &p);
-    if (!t->enough && p.roots >= t->all.options->request.roots)
-        take_enough(t);
-    else if (p.begins == 0 || (t->enough && p.open == 0 && p.least >= LAST_ANSWERS))
-        fleet_sessions_stop(&t->all);
+    end_requests(t, &p);
     if (!t->enough || p.open > 0)
         for (size_t i = 0; i < t->all.n; i++)
             t->nodes[i].answers = 0;

@@ -94,7 +94,8 @@ static const struct field side_table[] = {
     FIELD_AS(FIELD_UNSIGNED, "roots_taken", COUNT, side.roots, "calls there that began a trace"),
     FIELD_AS(FIELD_UNSIGNED, "roots_open", COUNT, side.open, "of them, not returned yet"),
     FIELD("ended_by", TEXT, ended_by,
-          "as of the run: `stopped` with the others; null: it had not ended when this was written"),
+          "as of the run: of a side of `--with` `stopped`; null: it had not ended when this was "
+          "written"),
     FIELD("events", COUNT, side.events, "events kept there"),
     FIELD("skipped", COUNT, side.skipped, "events beyond a cap"),
     FIELD("stale", COUNT, side.by.stale, "events of tokens of other captures"),

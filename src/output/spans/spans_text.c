@@ -105,7 +105,7 @@ static void put_side(const struct spans_page *p, const struct spans_side *side)
     SPANS_PUT(&line, "%s events", integer(p, side->events));
     SPANS_PUT(&line, "%s skipped", integer(p, side->skipped));
     put_count(&line, side->by.stale, "of other captures");
-    if (side->end != SPANS_END_STOPPED)
+    if (side->end != SPANS_END_STOPPED && side->end != p->f->run->end)
         spans_put_item(&line, spans_end_text(side->end));
     if (side->clock.within_ns < 0)
         spans_put_item(&line, "its clock moved: times do not fit");
@@ -190,8 +190,10 @@ static void put_tree(const struct spans_page *p, size_t number, uint32_t root)
     const char *started = text_time(text, sizeof text, row.wall_us, 0, 3)
                               ? arena_printf(arena, "%sZ", text)
                               : dash(p);
+    const struct slice node = spans_at(p->f->s, root)->process.node; /* empty: the first one */
     const char *head =
-        arena_printf(arena, "%zu. %s, %s, %s, %s", number, spans_safe(p, row.operation),
+        arena_printf(arena, "%zu. %s%s%s, %s, %s, %s", number, spans_safe(p, row.operation),
+                     node.len > 0 ? " on " : "", spans_safe(p, node),
                      text_cell(arena, took, &row, p->ascii), spans_safe(p, row.outcome), started);
     buf_printf(p->out, "\n%s\n", text_fit(arena, head, p->columns, p->ascii));
     spans_put_tree(p, root);

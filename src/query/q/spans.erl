@@ -370,6 +370,9 @@ Loop = fun Loop(#{keeper := Keeper} = Here, State) ->
         {tell, enough} when is_map_key(word, State) ->
             map_get(word, map_get(plan, State)) andalso Word(0),
             Loop(Here, State#{word := 0});
+        {tell, returned} when C =/= none ->
+            C ! {finish, roots},
+            Loop(Here, State);
         {tell, forget} when C =/= none ->
             Over(Keeper, State, stopped, Zeroes, []),
             Loop(Here, Nothing);

@@ -288,6 +288,12 @@ void spans_session_enough(struct session *s)
         tell_spans(spans_of(s), "enough");
 }
 
+void spans_session_returned(struct session *s)
+{
+    if (session_runs(s))
+        tell_spans(spans_of(s), "returned");
+}
+
 static void free_spans(struct session *s)
 {
     struct spans_session *t = spans_of(s);
