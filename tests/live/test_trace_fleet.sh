@@ -82,6 +82,14 @@ events_are_divided() {
         all_clean
 }
 
+# Whatever comes from all of them before they have ended.
+the_first_are_exact() {
+    all_order work && trace "$names" 'fleet_load:work/1' --first 7 --rate 5000 --force --time 10m
+    rc=$?
+    all_order rest
+    [ "$rc" = 0 ] && holds '[.[] | select(.kind == "call")] | length == 7' && all_clean
+}
+
 # One in 10,000 calls takes minutes on a busy machine.
 the_first_ends_all() {
     crash=crash
@@ -134,4 +142,4 @@ a_kill_leaves_nothing() {
     all_order rest && all_clean
 }
 
-run_on_several causes_come_first events_are_divided the_first_ends_all all_or_none one_is_lost a_kill_leaves_nothing
+run_on_several causes_come_first events_are_divided the_first_are_exact the_first_ends_all all_or_none one_is_lost a_kill_leaves_nothing

@@ -629,6 +629,44 @@ TEST(test_far)
     spans_run_free(run);
 }
 
+/* Roots of both nodes: a tree begins on its node, in each form. */
+TEST(test_roots_elsewhere)
+{
+    static const char *const more[] = {
+        "5020000000 7 root <0.60.0> - <0.60.0> 0 0 - - 0 m:g/0",
+        "5021000000 8 return <0.60.0> - - 0 0 - - 0 -",
+    };
+    struct spans_run *run = run_new(false), *other = run_new(false);
+    spans_free(other->spans);
+    other->spans = spans_new(&(struct spans_options){.node = slice_of("stock@host")});
+    snprintf(other->node, sizeof other->node, "stock@host");
+    other->here.least_ns = other->here.most_ns = INT64_C(5000000000);
+    other->roots = 1;
+    run_root(run->spans, 100, 1000000, 1, slice_of("m:f/1"));
+    for (size_t i = 0; i < ARRAY_LEN(more); i++)
+        event_feed(other->spans, more[i]);
+    run->roots = 1;
+    spans_run_join(run, &(const struct spans_run *){other}, 1);
+    assert_int_equal(run->roots, 2);
+    struct kept k;
+    put(&k, run, &(struct spans_sink_options){.format = SPANS_TEXT, .columns = 80});
+    expect_in(&k, "with stock@host, OTP 27.3.4, 1 root,");
+    expect_in(&k, "m:g/0 on stock@host, 1.0 ms");
+    buf_clear(&k.bytes);
+    put(&k, run, &(struct spans_sink_options){.format = SPANS_OTLP});
+    char *rest, *text = buf_take(&k.bytes);
+    size_t lines = 0;
+    for (char *at = strtok_r(text, "\n", &rest); at; at = strtok_r(NULL, "\n", &rest), lines++) {
+        json_t *line = parsed(at);
+        assert_int_equal(json_array_size(json_object_get(line, "resourceSpans")), 1);
+        json_decref(line);
+    }
+    assert_int_equal(lines, 2);
+    free(text);
+    spans_run_free(other);
+    spans_run_free(run);
+}
+
 /* ---- hostile names, large runs, failing writes */
 
 TEST(test_hostile)
