@@ -53,11 +53,21 @@ a_partition_is_found() {
     return 1
 }
 
+# Each side runs it, and names the other as down.
+mesh_has_both_sides() {
+    "$beamtop" mesh "$node,$peer" -n 1 --timeout 60 --cookie-file "$work/cookie" --format json \
+        >"$work/out" 2>"$work/err" </dev/null &&
+        jq -e '.rows | any(.kind == "mnesia" and .level == "fix" and (.note | test("each counts the other")))' \
+            "$work/out" >/dev/null && is_clean && return
+    cat "$work/err" "$work/out"
+    return 1
+}
+
 one_that_is_gone_is_not_cut() {
     kill -9 "$peer_pid"
     wait "$peer_pid" 2>/dev/null
     wait_until 120 is_so ".down_nodes == \"$peer\" and .cut_nodes == null" && is_clean
 }
 
-differ nodes_join a_partition_is_found one_that_is_gone_is_not_cut
+differ nodes_join a_partition_is_found mesh_has_both_sides one_that_is_gone_is_not_cut
 run_on_releases

@@ -17,6 +17,7 @@
 #define RETRY_LOST_MS 500u /* it may be there again at once: its first tries are soon */
 #define RETRY_LAST_MS 60000u
 #define LINKS_MS 10000u
+#define MNESIA_MS 10000u
 #define WORKERS "32" /* threads in which hands are shaken: a node that hangs holds one */
 
 static void note_change(struct fleet *f)
@@ -37,7 +38,20 @@ static void on_member_change(void *arg, question_mask questions)
         fleet_take_queues(m, model_links(m->model));
         fleet_take_cluster(m);
     }
+    if (questions & QUESTION_BIT(QUESTION_MNESIA)) {
+        m->mnesia_ms = m->heard_ms;
+        m->mnesia_since_ms = !mesh_mnesia_of(m)        ? 0
+                             : m->mnesia_since_ms == 0 ? m->heard_ms
+                                                       : m->mnesia_since_ms;
+    }
     note_change(m->fleet);
+}
+
+/* It waits for no process of Mnesia, and asks for one name where there is none. */
+static bool is_mnesia_due(const struct member *m)
+{
+    const struct fleet_setup *setup = &m->fleet->setup;
+    return setup->links && (m->mnesia_ms == 0 || uv_now(setup->loop) >= m->mnesia_ms + MNESIA_MS);
 }
 
 static bool are_links_due(const struct member *m)
@@ -62,6 +76,8 @@ static void choose_want(struct member *m)
     }
     if (are_links_due(m) || fleet_asks_cluster(m))
         want.needs |= NEED(LINKS);
+    if (is_mnesia_due(m))
+        want.needs |= NEED(MNESIA);
     want.steady = m->fleet->steady;
     live_set_want(m->live, &want);
 }
@@ -127,7 +143,7 @@ static void on_member_link(void *arg, bool up)
     struct member *m = arg;
     struct error why = {0};
     m->ticks = 0;
-    m->links_ms = 0;
+    m->links_ms = m->mnesia_ms = m->mnesia_since_ms = 0;
     fleet_forget_facts(m);
     if (!up || m->ended)
         return; /* the end follows, with its reason */
@@ -487,7 +503,8 @@ size_t fleet_linked(const struct fleet *f)
 {
     size_t n = 0;
     for (size_t i = 0; i < f->n; i++)
-        n += f->members[i]->state == MEMBER_UP && f->members[i]->links_ms > 0;
+        n += f->members[i]->state == MEMBER_UP && f->members[i]->links_ms > 0 &&
+             f->members[i]->mnesia_ms > 0;
     return n;
 }
 

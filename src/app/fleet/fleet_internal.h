@@ -68,12 +68,14 @@ struct member {
     bool was_up;
     bool ended; /* live has ended: it is closed in the next turn */
     unsigned tries;
-    uint64_t due_ms;   /* failed: the next try */
-    int ticks;         /* with an answer since it is up */
-    uint64_t links_ms; /* the last answer of `links` since it is up; 0: there is none */
-    uint64_t heard_ms; /* the last answer of any question */
-    uint32_t life;     /* creation of its pids: another one after each start; 0: unknown */
-    uint32_t number;   /* another one for each member that there ever was */
+    uint64_t due_ms;          /* failed: the next try */
+    int ticks;                /* with an answer since it is up */
+    uint64_t links_ms;        /* the last answer of `links` since it is up; 0: there is none */
+    uint64_t mnesia_ms;       /* the same of `mnesia` */
+    uint64_t mnesia_since_ms; /* since then it runs at each answer; 0: it does not */
+    uint64_t heard_ms;        /* the last answer of any question */
+    uint32_t life;            /* creation of its pids: another one after each start; 0: unknown */
+    uint32_t number;          /* another one for each member that there ever was */
     bool is_odd; /* its links differ from what others say, or from before: it is asked more often */
     struct member_facts facts;
 };
@@ -137,6 +139,8 @@ bool fleet_name_resolves(const char *name);   /* NAME@dns:HOST, NAME@srv:SERVICE
 bool fleet_name_is_service(const char *name); /* the second */
 void fleet_names_put(struct fleet_names *names, const char *name);
 
+/* mesh_mnesia.c: of a node where Mnesia runs, as it has said last; else NULL */
+const struct mnesia_row *mesh_mnesia_of(const struct member *m);
 /* mesh_seen.c; NULL is fine */
 void mesh_seen_free(struct mesh_seen *seen);
 

@@ -23,8 +23,7 @@ static int compare_name(const void *key, const void *row)
     return slice_order(*(const struct slice *)key, ((const struct links_row *)row)->node);
 }
 
-/* NULL: it does not know that name. */
-static const struct links_row *find_link(const struct mesh_node *of, struct slice name)
+const struct links_row *mesh_find_link(const struct mesh_node *of, struct slice name)
 {
     const struct links_row *found =
         bsearch(&name, of->links, of->n_connected, sizeof *of->links, compare_name);
@@ -147,8 +146,8 @@ static void find_groups(struct mesh *x)
     for (size_t i = 0; i < x->n; i++)
         for (size_t k = 0; k < i; k++)
             if (x->nodes[i].self && x->nodes[k].self &&
-                (is_up(find_link(&x->nodes[i], x->nodes[k].name)) ||
-                 is_up(find_link(&x->nodes[k], x->nodes[i].name))))
+                (is_up(mesh_find_link(&x->nodes[i], x->nodes[k].name)) ||
+                 is_up(mesh_find_link(&x->nodes[k], x->nodes[i].name))))
                 join_groups(x, i, k);
     for (size_t i = 1; i < x->n_others; i++)
         if (slice_is(x->others[i].link->how, "visible") &&
@@ -174,7 +173,7 @@ static bool knew_others(const struct mesh *x)
     for (size_t i = 0; i < x->n; i++)
         for (size_t k = 0; x->nodes[i].self && k < x->n; k++)
             if (x->nodes[k].self && x->nodes[k].group != x->nodes[i].group &&
-                find_link(&x->nodes[i], x->nodes[k].name))
+                mesh_find_link(&x->nodes[i], x->nodes[k].name))
                 return true;
     return false;
 }
@@ -277,8 +276,8 @@ static void add_pair(struct mesh *x, struct mesh_node *a, struct mesh_node *b)
                             .kind = MESH_LINK,
                             .node = a->name,
                             .peer = b->name,
-                            .of_peer = find_link(a, b->name),
-                            .of_node = find_link(b, a->name)};
+                            .of_peer = mesh_find_link(a, b->name),
+                            .of_node = mesh_find_link(b, a->name)};
     judge_pair(x, &row, a, b);
     const bool is_odd = row.level == MESH_CHECK || row.kind == MESH_ONE_SIDED;
     a->member->is_odd = a->member->is_odd || is_odd;
@@ -291,7 +290,7 @@ static void add_silent(struct mesh *x, const struct mesh_node *silent, size_t an
 {
     size_t seen = 0;
     for (size_t i = 0; i < x->n; i++)
-        seen += x->nodes[i].self && is_up(find_link(&x->nodes[i], silent->name));
+        seen += x->nodes[i].self && is_up(mesh_find_link(&x->nodes[i], silent->name));
     const struct mesh_made row = {
         .level = MESH_INFO,
         .kind = MESH_UNKNOWN,
@@ -349,10 +348,10 @@ static void find_outsiders(struct mesh *x, size_t answering)
 
 static const char *const kinds[] = {
     [MESH_PARTITION] = "partition", [MESH_ONE_SIDED] = "one-sided", [MESH_BUSY] = "busy",
-    [MESH_FLAPPING] = "flapping",   [MESH_RESTARTS] = "restarts",   [MESH_MISSING] = "missing",
-    [MESH_RELEASE] = "release",     [MESH_SETTING] = "setting",     [MESH_UNLIKE] = "unlike",
-    [MESH_UNKNOWN] = "unknown",     [MESH_HIDDEN] = "hidden",       [MESH_OUTSIDE] = "outside",
-    [MESH_LINK] = "link",
+    [MESH_MNESIA] = "mnesia",       [MESH_FLAPPING] = "flapping",   [MESH_RESTARTS] = "restarts",
+    [MESH_MISSING] = "missing",     [MESH_RELEASE] = "release",     [MESH_SETTING] = "setting",
+    [MESH_UNLIKE] = "unlike",       [MESH_UNKNOWN] = "unknown",     [MESH_HIDDEN] = "hidden",
+    [MESH_OUTSIDE] = "outside",     [MESH_LINK] = "link",
 };
 static const char *const levels[] = {
     [MESH_FIX] = "fix", [MESH_CHECK] = "check", [MESH_INFO] = "info", [MESH_FINE] = ""};
@@ -364,8 +363,9 @@ static int64_t rate_of(double per_s)
 
 static struct slice word_of(enum mesh_kind kind, const struct links_row *l)
 {
-    const bool is_pair = kind == MESH_ONE_SIDED || kind == MESH_FLAPPING || kind == MESH_BUSY ||
-                         kind == MESH_MISSING || kind == MESH_HIDDEN || kind == MESH_LINK;
+    const bool is_pair = kind == MESH_MNESIA || kind == MESH_ONE_SIDED || kind == MESH_FLAPPING ||
+                         kind == MESH_BUSY || kind == MESH_MISSING || kind == MESH_HIDDEN ||
+                         kind == MESH_LINK;
     return !is_pair                    ? (struct slice){"", 0}
            : !l                        ? slice_of("none")
            : is_up(l)                  ? l->how
@@ -432,6 +432,7 @@ static void make_rows(struct mesh *x, struct fleet *f)
     find_silent(x, answering);
     find_outsiders(x, answering);
     mesh_compare_nodes(x);
+    mesh_compare_mnesia(x);
     mesh_find_restarts(x);
     x->signs = alloc_zero(x->n * x->n + 1, 1);
     compare_pairs(x); /* of many nodes there are more than have room */

@@ -2,7 +2,7 @@
 /*
  * Which of several nodes see each other, made of the `links` of each: pairs and groups (mesh.c),
  * what one node has that others have not (mesh_nodes.c), what was otherwise before (mesh_seen.c),
- * all pairs as signs (mesh_matrix.c).
+ * all pairs as signs (mesh_matrix.c), Mnesia (mesh_mnesia.c).
  * Pure but for is_odd of the members and what the fleet has seen. Nothing of one node is sent to
  * another. */
 #ifndef BEAMTOP_APP_FLEET_MESH_H
@@ -17,6 +17,7 @@
 /* In the order of the rows of one level. */
 enum mesh_kind {
     MESH_PARTITION,
+    MESH_MNESIA,
     MESH_ONE_SIDED,
     MESH_FLAPPING,
     MESH_RESTARTS,
@@ -84,6 +85,10 @@ struct mesh_seen *mesh_seen_of(struct mesh_seen *seen, size_t n);
 /* Both have answered: what the links have become since the answers before. True: they flap. */
 bool mesh_compare_before(struct mesh *x, const struct mesh_made *row, const struct mesh_node *a,
                          const struct mesh_node *b);
+/* NULL: it does not know that name. */
+const struct links_row *mesh_find_link(const struct mesh_node *of, struct slice name);
+/* Nodes on which Mnesia runs, and which others count as down. */
+void mesh_compare_mnesia(struct mesh *x);
 /* Nodes that were started again and again. */
 void mesh_find_restarts(struct mesh *x);
 /* mesh_matrix.c: what the row of a pair says, as a sign each way. */

@@ -149,7 +149,8 @@ static const struct field mesh[] = {
     FIELD("level", TEXT, level, "fix, check or info; null: nothing is odd", .look = LOOK_MARK,
           .width = 5),
     FIELD("kind", TEXT, kind,
-          "partition, one-sided, flapping, restarts, busy, missing, release, setting, unlike; "
+          "partition, mnesia, one-sided, flapping, restarts, busy, missing, release, setting, "
+          "unlike; "
           "unknown: a node does not answer; hidden; outside: a node that was not named; link: "
           "both see each other",
           .look = LOOK_MARK, .width = 9),

@@ -223,6 +223,26 @@ TEST(test_settings)
                 " link a@h b@h visible visible | link b@h a@h visible visible |");
 }
 
+/* Rows of a level: "level kind node peer: note|". */
+static void take_mesh(struct builder *b, char *out, size_t size)
+{
+    struct model *m = model_new();
+    struct error err = {0};
+    size_t len, used = 0;
+    const uint8_t *bytes = builder_bytes(b, &len);
+    assert_int_equal(model_take(m, QUESTION_MESH, bytes + 1, len - 1, NULL, 1, &err), 0);
+    const struct table_detail *t = model_mesh(m);
+    const struct mesh_row *r = t->rows;
+#define PUT(slice) (int)(slice).len, (slice).s
+    for (size_t i = 0; i < t->n_rows; i++, r++)
+        if (r->level.len > 0)
+            used += (size_t)snprintf(out + used, size - used, "%.*s %.*s %.*s %.*s: %.*s|",
+                                     PUT(r->level), PUT(r->kind), PUT(r->node), PUT(r->peer),
+                                     PUT(r->note));
+#undef PUT
+    model_free(m);
+}
+
 /* ---- what was before */
 
 /* At so many seconds both answer: a is connected to b, and the other way, by these connections. */
@@ -306,6 +326,59 @@ TEST(test_other_has_not_answered_since)
     look(30, "5", "9", CALM);
     assert_false(members[0].is_odd);
     forget();
+}
+
+/* ---- Mnesia */
+
+#define MNESIA(status, down)                                                                       \
+    "{mnesia,1000,[{<<\"4.23\">>," status ",1,2," down ",undefined,0,0,0,1,0,0,0,100}],false}"
+
+/* Rows of Mnesia of a and b, which see each other; at_s: when each has answered. */
+static void expect_mnesia(const char *const said[2], const unsigned at_s[2],
+                          const unsigned since_s[2], const char *expected)
+{
+    const char *const links[] = {LINKS(SELF("'a@h'", 60) UP("'b@h'")),
+                                 LINKS(SELF("'b@h'", 60) UP("'a@h'"))};
+    struct fleet f = open_fleet(links, 2);
+    struct builder *matrix, *b;
+    char rows[600] = "";
+    for (size_t i = 0; i < 2; i++) {
+        take_text(members[i].model, QUESTION_MNESIA, said[i]);
+        members[i].mnesia_ms = at_s[i] * 1000;
+        members[i].mnesia_since_ms = since_s[i] * 1000;
+    }
+    b = mesh_build(&f, &matrix);
+    take_mesh(b, rows, sizeof rows);
+    assert_string_equal(rows, expected);
+    builder_free(b);
+    builder_free(matrix);
+    for (size_t i = 0; i < 2; i++)
+        model_free(members[i].model);
+    seen = f.seen;
+    forget();
+}
+
+TEST(test_mnesia_is_cut)
+{
+    const char *const each[] = {MNESIA("running", "<<\"c@h b@h\">>"),
+                                MNESIA("running", "<<\"a@h\">>")};
+    const char *const one[] = {MNESIA("running", "<<\"b@h\">>"),
+                               MNESIA("running", "<<\"xa@h a@hh\">>")};
+    const char *const starts[] = {MNESIA("running", "<<\"b@h\">>"),
+                                  MNESIA("starting", "<<\"a@h\">>")};
+    const char *const none[] = {MNESIA("running", "<<\"b@h\">>"), "{mnesia,1000,[],false}"};
+    const unsigned at[] = {30, 30}, since[] = {10, 10}, late[] = {10, 31}, never[] = {10, 0};
+    expect_mnesia(each, at, since,
+                  "fix mnesia a@h b@h: Mnesia runs on both, and each counts the other as down|");
+    expect_mnesia(one, at, since,
+                  "fix mnesia a@h b@h: Mnesia runs on both; a@h counts b@h as down, which does not "
+                  "count it so|");
+    expect_mnesia(each, since, at, "");
+    expect_mnesia(each, at, late,
+                  "fix mnesia a@h b@h: Mnesia runs on both, and each counts the other as down|");
+    expect_mnesia(one, at, late, "");
+    expect_mnesia(starts, at, never, "");
+    expect_mnesia(none, at, never, "");
 }
 
 static void give_memory(struct model *m, long mib)
