@@ -129,11 +129,10 @@ bool mesh_compare_before(struct mesh *x, const struct mesh_made *row, const stru
         return false;
     flapping.kind = MESH_FLAPPING;
     flapping.level = MESH_CHECK;
-    flapping.note = slice_of(
-        arena_printf(&x->arena,
-                     "%.*s and %.*s have connected again at least %zu times in 10 min, as %.*s "
-                     "says; restarts are not counted",
-                     TEXT(a->name), TEXT(b->name), flapping.reconnects, TEXT(says->name)));
+    flapping.note = slice_of(arena_printf(
+        &x->arena,
+        "connected again at least %zu times in 10 min, as %.*s says; restarts are not counted",
+        flapping.reconnects, TEXT(says->name)));
     mesh_add(x, &flapping);
     return true;
 }
