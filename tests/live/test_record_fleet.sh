@@ -9,6 +9,7 @@ set -u
 load=fleet_load
 . "$(dirname "$0")/releases.sh"
 . "$(dirname "$0")/several.sh"
+. "$BEAMTOP_SRCDIR/tests/tmux/lib.sh"
 command -v sqlite3 >/dev/null || skip_all "no sqlite3 here"
 XDG_STATE_HOME=$work/state
 export XDG_STATE_HOME
@@ -79,6 +80,19 @@ compares_with_another() {
     ends_with 0 $? && holds ".[0].schema == \"beamtop.nodes_diff/1\" and (.[0].nodes | length) == $((count - 1))
         and .[0].not_compared == [{node: \"$last\", no_before: null, no_after: \"not recorded there\"}]
         and all(.[0].differences[]; (.nodes | length) >= 1)"
+}
+
+# A row each; Enter replays one, and Esc goes back to the rows.
+replays_all_of_them() {
+    command -v tmux >/dev/null || { not_tried "no tmux here"; return 0; }
+    tm_open 180 40 || return 1
+    tm_run "$beamtop replay $recorded --no-config; echo ended=\$?"
+    tm_wait_line "$last .*recorded .*ticks" && tm_keys End && tm_keys Enter && tm_wait "a recording of $last" &&
+        tm_keys Escape && tm_wait_line "$last .*recorded .*ticks" && tm_keys Home && tm_keys Enter &&
+        tm_wait "a recording of ${names%%,*}" && tm_keys Q && tm_wait 'ended=0'
+    shown=$?
+    tm_close
+    return $shown
 }
 
 # ---- what goes wrong with one
@@ -257,7 +271,7 @@ trap stop_nodes EXIT
 trap 'exit 130' HUP INT TERM PIPE
 start_epmd
 run start_nodes_and_count
-for case in has_a_file_for_each reports_all_of_them compares_with_another one_node_is_lost one_recorder_is_killed one_is_not_there \
+for case in has_a_file_for_each reports_all_of_them replays_all_of_them compares_with_another one_node_is_lost one_recorder_is_killed one_is_not_there \
     a_kill_ends_all starts_and_stops takes_cookies_of_patterns two_into_one_directory names_from_dns names_of_a_service \
     follows_the_cluster; do
     if [ -n "${BEAMTOP_TESTS-}" ]; then

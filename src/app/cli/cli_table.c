@@ -395,7 +395,8 @@ const struct cli_command cli_commands[] = {
                                "marks) or openmetrics",
                                FOR_ALL | FOR_FORMAT | FOR_REPORT,
                                F(CSV) | F(OPENMETRICS), 1, 2, COMMANDS_RECORDINGS, command_export},
-    {"replay", "FILE", "the screen over a recording: play, pause, step, seek",
+    {"replay", "FILE|DIR",
+     "the screen over a recording, or those of several nodes: play, pause, step, seek",
      FOR_ALL | FOR_SCREEN, 0, 1, 1, COMMANDS_RECORDINGS, command_replay},
     {"perf-map", "OSPID|NODE", "write names and addresses of compiled functions for perf(1), from "
                                "a VM of this host", FOR_ALL | FOR_LOCAL | FOR_PERF_MAP, 0, 1, 1,

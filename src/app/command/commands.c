@@ -16,6 +16,7 @@
 #include "beamtop/output/sink.h"
 #include "beamtop/trace/procs.h"
 #include "app/source/nodes.h"
+#include "app/fleet/fleet_recorded.h"
 #include "app/source/replay.h"
 #include "beamtop/base/text.h"
 #include "app/cli/tell.h"
@@ -129,9 +130,11 @@ int command_msacc(const struct cli_options *o, const struct app_env *env)
 
 int command_replay(const struct cli_options *o, const struct app_env *env)
 {
-    if (replay_is_file(o->target))
+    if (replay_is_file(o->target) || fleet_recorded_is_asked(o->target))
         return command_screen(o, env);
-    tell_line("%s is not a file; to watch a live node, leave out `replay`", o->target);
+    tell_line(
+        "%s is not a file, nor a directory of recordings; to watch a live node, leave out `replay`",
+        o->target);
     return EXIT_USAGE;
 }
 

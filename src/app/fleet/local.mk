@@ -4,7 +4,7 @@ src_libapp_a_SOURCES += \
 	src/app/fleet/fleet_internal.h \
 	src/app/fleet/fleet_names.c src/app/fleet/fleet_rows.c \
 	src/app/fleet/fleet_run.c src/app/fleet/fleet_sessions.c src/app/fleet/fleet_sessions.h src/app/fleet/merge.c \
-	src/app/fleet/fleet_join.c \
+	src/app/fleet/fleet_join.c src/app/fleet/fleet_recorded.c src/app/fleet/fleet_recorded.h \
 	src/app/fleet/fleet_follow.c src/app/fleet/fleet_follow.h \
 	src/app/fleet/fleet_facts.c src/app/fleet/fleet_versions.c \
 	src/app/fleet/mesh.c src/app/fleet/mesh.h src/app/fleet/mesh_nodes.c \

@@ -154,6 +154,8 @@ void tui_pick(struct tui *t); /* looks for VMs of this host and opens the picker
 int tui_find_node(struct tui *t, struct error *err); /* opens the only one, or the picker */
 /* Several nodes, a row each, in the view that opens. */
 int tui_fleet_open(struct tui *t, const char *target, struct error *err);
+/* The recordings of a directory, a row each; tui_connect() takes their names. */
+int tui_recorded_open(struct tui *t, const char *dir, struct error *err);
 
 /* NULL: there is one node. */
 struct fleet *tui_fleet(const struct tui *t);

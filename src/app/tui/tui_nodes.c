@@ -9,14 +9,16 @@
 #include "beamtop/base/alloc.h"
 #include "app/fleet/fleet.h"
 #include "app/fleet/fleet_hosts.h"
+#include "app/fleet/fleet_recorded.h"
 #include "app/source/nodes.h"
 #include "tui_owners.h"
 
 struct tui_fleet {
     struct tui *tui;
-    struct fleet *fleet;       /* NULL: there is one node */
-    struct fleet_hosts *hosts; /* of the prompt that was opened last; may be NULL */
-    uint64_t mesh_ms;          /* when their links were last compared */
+    struct fleet *fleet;             /* NULL: there is one node */
+    struct fleet_recorded *recorded; /* of `replay DIR`: rows and files; else NULL */
+    struct fleet_hosts *hosts;       /* of the prompt that was opened last; may be NULL */
+    uint64_t mesh_ms;                /* when their links were last compared */
     void (*lost)(void *arg, size_t node, const struct error *why);
     void (*closes)(void *arg);
     void *follower; /* the arg of both */
@@ -114,6 +116,21 @@ static const struct cookie *lent_cookie(const struct tui *t, const char *name)
     return f->fleet ? fleet_cookie(f->fleet, name) : NULL;
 }
 
+/* Of several recordings the file of that row: what the one before has said is another node's. */
+static int open_source(struct tui *t, const char *target, const struct source_setup *setup,
+                       struct error *err)
+{
+    const struct tui_fleet *f = t->own[OWNER_FLEET];
+    const char *file = f->recorded ? fleet_recorded_path(f->recorded, target) : NULL;
+    struct error ignored = {0};
+    if (file)
+        model_forget(t->model);
+    const int rc = source_open(&t->source, file ? file : target, setup, err);
+    if (file)
+        (void)fleet_recorded_take(f->recorded, t->model, &ignored);
+    return rc;
+}
+
 int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error *err)
 {
     static const struct source_handlers handlers = {.on_change = on_source_changed,
@@ -146,7 +163,7 @@ int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error 
     t->copy_waits = false;
     screen_forget_process(t->screen);
     t->changed_ms = uv_now(&t->rt.loop);
-    int rc = source_open(&t->source, target, &setup, err);
+    int rc = open_source(t, target, &setup, err);
     if (rc != 0)
         return rc;
     t->live = source_live(t->source);
@@ -313,6 +330,17 @@ int tui_fleet_open(struct tui *t, const char *target, struct error *err)
     return rc;
 }
 
+int tui_recorded_open(struct tui *t, const char *dir, struct error *err)
+{
+    struct tui_fleet *f = t->own[OWNER_FLEET];
+    int rc = fleet_recorded_open(&f->recorded, dir, err);
+    if (rc == 0)
+        rc = fleet_recorded_take(f->recorded, t->model, err);
+    if (rc == 0)
+        tui_act(t, ACTION_VIEW, "fleet");
+    return rc;
+}
+
 /* ---- nodes that you add and remove */
 
 /* One node on the screen becomes the first of several. */
@@ -375,6 +403,10 @@ static void act_add_node(void *own, const char *names)
     struct error err = {0};
     const struct prompt_calls calls = {
         .accepted = node_accepted, .complete = complete_node, .ctx = f};
+    if (f->recorded) {
+        tui_message(f->tui, STYLE_ERROR, "these are recordings: a node is added to live ones only");
+        return;
+    }
     if (*names) {
         node_accepted(f, names);
         return;
@@ -408,6 +440,8 @@ static void close_fleet(void *own)
         f->closes(f->follower);
     fleet_hosts_close(f->hosts);
     fleet_close(f->fleet);
+    fleet_recorded_close(f->recorded);
+    f->recorded = NULL;
     f->hosts = NULL;
     f->fleet = NULL;
 }

@@ -7,6 +7,7 @@
 #include "beamtop/base/alloc.h"
 #include "app/cli/commands.h"
 #include "app/fleet/fleet.h"
+#include "app/fleet/fleet_recorded.h"
 #include "app/job/crash.h"
 #include "app/source/replay.h"
 #include "tui_owners.h"
@@ -59,7 +60,8 @@ static int start_screen(struct tui *t, struct error *err)
         return tui_find_node(t, err);
     if (fleet_is_asked(t->cli) && !replay_is_file(t->cli->target))
         return tui_fleet_open(t, t->cli->target, err);
-    return tui_connect(t, t->cli->target, 0, err);
+    return fleet_recorded_is_asked(t->cli->target) ? tui_recorded_open(t, t->cli->target, err)
+                                                   : tui_connect(t, t->cli->target, 0, err);
 }
 
 static void clear_screen_program(struct tui *t)

@@ -65,7 +65,7 @@ static const struct field fleet[] = {
         "waiting: not opened yet; connecting; up; late: no answer for 1 s or longer; lost: it was "
         "connected; failed: it was not; refused: the same node as another row; gone: not up, and "
         "named "
-        "no longer",
+        "no longer; recorded: of a directory of recordings",
         .look = LOOK_MARK, .width = 10),
     FIELD("host", TEXT, host, "of its name", .look = LOOK_ASIDE, .width = 16),
     FIELD("role", TEXT, role, "what its name begins with, without the number at its end",

@@ -37,7 +37,7 @@ static void mark_odd(const struct rows *rows, struct view_page *page, struct vie
     const bool waits = slice_is(f->state, "waiting") || slice_is(f->state, "connecting");
     const enum style limit = graph_limit_style(f->limit_share);
     char text[32];
-    if (!slice_is(f->state, "up"))
+    if (!slice_is(f->state, "up") && !slice_is(f->state, "recorded"))
         mark_cell(rows, page, row, "state", waits ? STYLE_DIM : STYLE_ERROR, f->state);
     if (slice_begins(f->unlike, "otp"))
         mark_cell(rows, page, row, "otp", STYLE_WARN, f->otp);
