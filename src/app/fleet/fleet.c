@@ -3,6 +3,7 @@
 #include "fleet_internal.h"
 #include "mesh.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,8 @@
 #define RETRY_LAST_MS 60000u
 #define LINKS_MS 10000u
 #define MNESIA_MS 10000u
-#define WORKERS "32" /* threads in which hands are shaken: a node that hangs holds one */
+#define CONNECT_MS 15000.0 /* who waits for all nodes gives them so much, at least */
+#define WORKERS "32"       /* threads in which hands are shaken: a node that hangs holds one */
 
 static void note_change(struct fleet *f)
 {
@@ -451,6 +453,24 @@ const struct error *fleet_why(const struct fleet *f, size_t node)
 {
     const struct member *m = f->members[node];
     return fleet_has_why(m) ? &m->why : NULL;
+}
+
+bool fleet_port(const struct fleet *f, size_t node, struct session_port *out)
+{
+    struct error ignored = {0};
+    struct live *live = fleet_live(f, node);
+    return live && live_port(live, out, &ignored) == 0;
+}
+
+const struct error *fleet_why_unready(const struct fleet *f, size_t node, uint64_t waited_ms)
+{
+    static const struct error late = {.code = ERR_TIMEOUT, .text = "no answer yet"};
+    const double most_ms = fmax(f->setup.cli->timeout_s * 1000, CONNECT_MS);
+    struct session_port port;
+    if (fleet_port(f, node, &port))
+        return NULL;
+    const struct error *why = fleet_why(f, node);
+    return why || (double)waited_ms <= most_ms ? why : &late;
 }
 
 const struct cookie *fleet_cookie(const struct fleet *f, const char *name)

@@ -34,6 +34,7 @@
 #define FLEET_MOST 1000 /* nodes */
 
 struct fleet;
+struct session_port;
 
 struct fleet_setup {
     bool fixed; /* none joins later: who opens it waits, as for fleet_resolve() */
@@ -107,6 +108,11 @@ const char *fleet_name(const struct fleet *f, size_t node);
 struct live *fleet_live(const struct fleet *f, size_t node); /* NULL: it is not up */
 /* Idle nodes are asked as often as the interval says: their clocks are compared as often. */
 void fleet_set_steady(struct fleet *f, bool steady);
+/* Of one that has its first answers: true, and its port. */
+bool fleet_port(const struct fleet *f, size_t node, struct session_port *out);
+/* Why it has none, for who waits for all of them since `waited_ms`; NULL: it has one, or may have
+ * one still. It is waited for as long as --timeout says, 15 s at least. */
+const struct error *fleet_why_unready(const struct fleet *f, size_t node, uint64_t waited_ms);
 /* Both are up, and one node by two names. */
 bool fleet_are_one(const struct fleet *f, size_t a, size_t b);
 /* Why it is not up; NULL: it is, or nothing has failed yet. */

@@ -9,8 +9,6 @@
 #include "app/source/live.h"
 #include "beamtop/base/alloc.h"
 
-#define CONNECT_MS 15000u
-
 /* ---- its host */
 
 static void end_for_host(struct fleet_sessions *s, int code, const struct error *err)
@@ -61,9 +59,7 @@ void fleet_sessions_output_failed(struct fleet_sessions *s, int write_errno,
 static bool is_ready(const struct fleet_sessions *s, size_t node)
 {
     struct session_port port;
-    struct error ignored = {0};
-    return !s->parts[node].left_out && fleet_live(s->fleet, node) &&
-           live_port(fleet_live(s->fleet, node), &port, &ignored) == 0;
+    return !s->parts[node].left_out && fleet_port(s->fleet, node, &port);
 }
 
 /* Ends the run, when nothing was set anywhere. */
@@ -131,14 +127,9 @@ static void open_sessions(struct fleet_sessions *s, size_t ready)
 /* One that is not connected, for which nobody waits any more. */
 static const struct error *why_unready(const struct fleet_sessions *s, size_t node)
 {
-    static const struct error late = {.code = ERR_TIMEOUT, .text = "no answer yet"};
-    const double asked_ms = s->options->timeout_s * 1000;
-    const double waited_ms = (double)(uv_now(&s->rt->loop) - s->opened_ms);
-    if (s->parts[node].left_out || is_ready(s, node))
-        return NULL;
-    if (fleet_why(s->fleet, node))
-        return fleet_why(s->fleet, node);
-    return waited_ms > (asked_ms > CONNECT_MS ? asked_ms : CONNECT_MS) ? &late : NULL;
+    return s->parts[node].left_out
+               ? NULL
+               : fleet_why_unready(s->fleet, node, uv_now(&s->rt->loop) - s->opened_ms);
 }
 
 /* All or none, or when it is so wished those that answer. */

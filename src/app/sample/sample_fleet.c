@@ -16,7 +16,6 @@
 #include "beamtop/base/clock.h"
 
 #define TURN_MS 100u
-#define CONNECT_MS 15000u
 
 struct sampled_node {
     struct sample_fleet *all;
@@ -64,11 +63,9 @@ static void start_node(struct sample_fleet *f, size_t node, const struct session
     f->nodes[node].yields = yields_start(port, &options, f->sums, on_node_ended, &f->nodes[node]);
 }
 
-static bool find_port(const struct sample_fleet *f, size_t node, struct session_port *out)
+static uint64_t waited_ms(const struct sample_fleet *f)
 {
-    struct error ignored = {0};
-    struct live *live = fleet_live(f->fleet, node);
-    return live && live_port(live, out, &ignored) == 0;
+    return uv_now(&f->rt.loop) - f->rt.started_ms;
 }
 
 static bool is_twin(const struct sample_fleet *f, size_t node)
@@ -82,16 +79,14 @@ static bool is_twin(const struct sample_fleet *f, size_t node)
 /* Of those that answer; the others are said. */
 static void start_nodes(struct sample_fleet *f)
 {
-    const struct error late = {.code = ERR_TIMEOUT, .text = "no answer yet"};
     const struct error twin = {.code = ERR_USAGE, .text = "the same node as one before"};
     size_t started = 0;
     f->began_ns = clock_mono_ns();
     f->wall_us = clock_wall_us();
     for (size_t i = 0; i < f->n; i++) {
         struct session_port port;
-        const struct error *why = fleet_why(f->fleet, i);
-        if (!find_port(f, i, &port))
-            note_trouble(f, i, why ? why : &late);
+        if (!fleet_port(f->fleet, i, &port)) /* look_for_nodes() has seen that there is a reason */
+            note_trouble(f, i, fleet_why_unready(f->fleet, i, waited_ms(f)));
         else if (is_twin(f, i))
             note_trouble(f, i, &twin);
         else
@@ -104,12 +99,9 @@ static void start_nodes(struct sample_fleet *f)
 
 static void look_for_nodes(struct sample_fleet *f)
 {
-    const double asked_ms = f->run->options->timeout_s * 1000;
-    const bool late = (double)(uv_now(&f->rt.loop) - f->rt.started_ms) >
-                      (asked_ms > CONNECT_MS ? asked_ms : CONNECT_MS);
-    for (size_t i = 0; i < f->n && !late; i++) {
+    for (size_t i = 0; i < f->n; i++) {
         struct session_port port;
-        if (!find_port(f, i, &port) && !fleet_why(f->fleet, i))
+        if (!fleet_port(f->fleet, i, &port) && !fleet_why_unready(f->fleet, i, waited_ms(f)))
             return;
     }
     start_nodes(f);

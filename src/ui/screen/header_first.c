@@ -239,11 +239,15 @@ static void add_nodes(struct items *l, const struct table_detail *nodes, bool pa
     struct nodes_counts n;
     char text[48];
     header_count_nodes(&n, nodes);
-    const long long all = n.answer + n.connecting + n.silent;
+    const long long all = n.answer + n.connecting + n.silent + n.recorded;
     add_item(l, 0, false, STYLE_TITLE, "%lld node%s", all, all == 1 ? "" : "s");
-    add_item(l, 1, false, STYLE_VALUE, "%lld answering", (long long)n.answer);
+    if (n.recorded > 0)
+        add_item(l, 1, false, STYLE_VALUE, "%lld recorded", (long long)n.recorded);
+    else
+        add_item(l, 1, false, STYLE_VALUE, "%lld answering", (long long)n.answer);
     if (n.silent > 0)
-        add_item(l, 0, false, STYLE_ERROR, "%lld not answering", (long long)n.silent);
+        add_item(l, 0, false, STYLE_ERROR, "%lld not %s", (long long)n.silent,
+                 n.recorded > 0 ? "recorded" : "answering");
     if (n.connecting > 0)
         add_item(l, 2, false, STYLE_WARN, "%lld connecting", (long long)n.connecting);
     if (paused)

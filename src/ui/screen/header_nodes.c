@@ -40,6 +40,11 @@ static bool is_answering(const struct fleet_row *row)
     return row->up > 0;
 }
 
+static bool is_recorded(const struct fleet_row *row)
+{
+    return slice_is(row->state, "recorded");
+}
+
 void header_count_nodes(struct nodes_counts *out, const struct table_detail *nodes)
 {
     const struct fleet_row *rows = nodes->rows;
@@ -49,6 +54,8 @@ void header_count_nodes(struct nodes_counts *out, const struct table_detail *nod
             slice_is(rows[i].state, "waiting") || slice_is(rows[i].state, "connecting");
         if (is_answering(&rows[i]))
             out->answer++;
+        else if (is_recorded(&rows[i]))
+            out->recorded += rows[i].nodes;
         else if (is_opening)
             out->connecting += rows[i].nodes;
         else
@@ -77,7 +84,8 @@ static struct spread measure_nodes(const struct table_detail *nodes, const char 
     double *known = alloc_zero(nodes->n_rows + 1, sizeof *known);
     size_t n = 0;
     for (size_t i = 0; i < nodes->n_rows; i++) {
-        const double number = is_answering(&rows[i]) ? field_number(s.field, &rows[i]) : NAN;
+        const bool counts = is_answering(&rows[i]) || is_recorded(&rows[i]);
+        const double number = counts ? field_number(s.field, &rows[i]) : NAN;
         if (isnan(number))
             continue;
         if (n == 0 || number > s.most)

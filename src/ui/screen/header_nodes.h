@@ -12,6 +12,7 @@ const struct table_detail *header_nodes(const struct model *m, const struct head
 /* Each is in one of these. */
 struct nodes_counts {
     int64_t answer, connecting, silent;
+    int64_t recorded;  /* and read: the others of a directory are silent */
     double cost_share; /* the most that one of them costs; NaN: unknown */
 };
 void header_count_nodes(struct nodes_counts *out, const struct table_detail *nodes);
