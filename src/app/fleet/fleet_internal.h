@@ -25,7 +25,7 @@ enum member_origin {
     MEMBER_OF_CLUSTER,
 };
 
-#define FLEET_CLUSTER_MS 5000u   /* from one look at who is in the cluster to the next */
+#define FLEET_CLUSTER_MS 5000u /* from one look at who is in the cluster to the next */
 enum member_ask { ASK_VM, ASK_LINKS, MEMBER_ASKS };
 
 #define FLEET_APP_BYTES 100u /* longer names and versions are not compared */
