@@ -59,7 +59,7 @@ FIELD_TABLE(links_fields, links,
 
 #define ROW struct fleet_row
 static const struct field fleet[] = {
-    FIELD("node", TEXT, node, "its name", .look = LOOK_NAME, .width = 24, .grows = true),
+    FIELD("node", TEXT, node, "its name", .look = LOOK_NAME, .width = 30, .grows = true),
     FIELD(
         "state", TEXT, state,
         "waiting: not opened yet; connecting; up; late: no answer for 1 s or longer; lost: it was "
