@@ -12,6 +12,7 @@
 #include "beamtop/trace/trace.h"
 
 #define TURN_MS 100u
+#define COUNT_TURNS 10u    /* the nodes count once a second */
 #define QUIT_WAIT_MS 2000u /* for the check of each node, when the program is left */
 
 static bool runs(const struct tui_several_trace *s)
@@ -147,6 +148,8 @@ static void tell_verified(struct tui_several_trace *s)
 static void follow_logs(struct tui_several_trace *s)
 {
     struct fleet_sessions *all = &s->trace.all;
+    if (s->turns++ % COUNT_TURNS == 0 || !runs(s))
+        fleet_log_count(s->log);
     for (size_t i = 0; i < all->n; i++) {
         const struct fleet_part *p = &all->parts[i];
         if (p->session)

@@ -29,6 +29,7 @@ struct tui_several_trace {
     char question[400];
     bool asked;       /* … or is open */
     bool began, over; /* for the journal */
+    unsigned turns;
     bool paused_by_us;
     uint64_t quit_by_ms; /* leave when it has ended, or then; 0: stay */
 };
