@@ -25,7 +25,7 @@ all_clean() {
 opens() {
     tm_open 160 40 &&
         tm_run "$beamtop $names --cookie-file $work/cookie --no-config --timeout 30; echo ended=\$?" &&
-        tm_wait "$count nodes, $count up"
+        tm_wait_line "$count nodes +$count answering"
 }
 
 # traces LINE: at the prompt.
