@@ -169,6 +169,25 @@ one_is_lost() {
 }
 says_lost() { grep -q "$b: .*connection" "$work/err"; }
 
+# The second Ctrl-C does not wait for it.
+one_hangs() {
+    goes a requests "$b" && arms 'spans_fleet_load:request(_)' || return 1
+    kill -STOP "$(os_vm "$c")"
+    kill -INT "$armed"
+    dir=$dir_a
+    wait_until 60 captures_no_more
+    ended=$?
+    kill -INT "$armed"
+    wait "$armed"
+    code=$?
+    kill -CONT "$(os_vm "$c")"
+    [ "$ended" = 0 ] && ends_with 130 "$code" && told "$c has not ended" && all_rest && all_clean &&
+        shows ".ended_by == \"stopped\" and (.sides[] | select(.node == \$c) | .ended_by == null)
+            and any(.roots[]; .outcome == \"ok\" and (called(\$b) | length == 1))"
+}
+
+captures_no_more() { order audit && ! grep -q system_tracer "$dir/left"; }
+
 a_kill_leaves_nothing() {
     goes a requests "$b,$c" && goes c requests "$a" || return 1
     for _ in 1 2 3; do
@@ -186,7 +205,7 @@ for otp in $(releases_of each); do
     "$otp_sh" --root "$otp" >/dev/null 2>&1 || continue
     run start_three
     for case in a_request_goes_over_three_nodes requests_begin_anywhere they_begin_where_a_function_fits \
-        all_or_none events_are_divided a_kill_leaves_nothing one_is_lost; do
+        all_or_none events_are_divided one_hangs a_kill_leaves_nothing one_is_lost; do
         case " ${BEAMTOP_TESTS-$case} " in *" $case "*) run "$case" ;; esac
     done
     stop_three

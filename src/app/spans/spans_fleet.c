@@ -193,6 +193,16 @@ static void print_spans(void *arg)
     free(runs);
 }
 
+/* You do not wait for those that do not end. */
+static void print_now(void *arg)
+{
+    const struct following *t = arg;
+    print_spans(arg);
+    for (size_t i = 0; i < t->all.n; i++)
+        if (session_runs(t->all.parts[i].session))
+            tell_line("%s has not ended: what it had sent is shown", fleet_name(t->all.fleet, i));
+}
+
 static void end_following(struct following *t)
 {
     print_spans(t);
@@ -323,7 +333,7 @@ int spans_fleet(const struct cli_options *o, const struct app_env *env)
                                                     .turn = begin_requests,
                                                     .follow = follow_answers,
                                                     .runs = follow_requests,
-                                                    .interrupted = print_spans};
+                                                    .interrupted = print_now};
     struct following t = {
         .all = {.kind = &kind, .options = o, .env = env, .force = o->request.force}};
     t.all.arg = &t;
