@@ -102,7 +102,7 @@ bool fleet_has_failed(const struct fleet *f, struct error *err);
 int fleet_take(const struct fleet *f, struct model *m, struct error *err);
 /* The same of their links, as the answers of `mesh` and `matrix`. */
 int fleet_take_mesh(struct fleet *f, struct model *m, struct error *err);
-/* Nodes that have said to which others they are connected, and on which Mnesia runs. */
+/* Nodes that have said to which others they are connected, and whether Mnesia runs there. */
 size_t fleet_linked(const struct fleet *f);
 const char *fleet_name(const struct fleet *f, size_t node);
 struct live *fleet_live(const struct fleet *f, size_t node); /* NULL: it is not up */
