@@ -145,20 +145,22 @@ static void build_recorded(struct builder *b, const struct recorded_row *row,
 {
     const char *at = strchr(node->name, '@');
     const bool has_clock = row->is_readable && node->end.wall_us > 0;
-    build_tuple(b, 20);
+    build_tuple(b, 27);
     build_known_text(b, slice_of(row->name));
     build_known_text(b, slice_of(row->is_readable ? "recorded" : "failed"));
     build_known_text(b, slice_of(at ? at + 1 : ""));
+    build_unknown(b, 1); /* role */
     build_int(b, 1);
     build_int(b, 0);
     build_known_text(b, slice_of(row->otp));
-    build_unknown(b, 2); /* unlike, uptime */
+    build_unknown(b, 3); /* unlike, apart, uptime */
     build_mean(b, row, row->memory);
+    build_unknown(b, 2); /* its limit, the share of that */
     build_mean(b, row, row->utilisation * 1e6);
     build_mean(b, row, row->run_queue);
     build_mean(b, row, row->processes);
     build_mean(b, row, row->reductions_per_s);
-    build_unknown(b, 3); /* queue, its owner, round trip */
+    build_unknown(b, 6); /* queue, its owner, three of links, round trip */
     build_mean(b, row, has_clock ? node->end.offset_us : (double)NAN);
     build_mean(b, row, has_clock ? node->end.bound_us : (double)NAN);
     build_mean(b, row, row->cost_share * 1e6);
