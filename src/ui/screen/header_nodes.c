@@ -31,7 +31,8 @@ struct spread {
 const struct table_detail *header_nodes(const struct model *m, const struct header_state *state)
 {
     const struct table_detail *nodes = model_fleet(m);
-    const bool is_meant = state->several || isnan(state->frozen_s);
+    const bool is_one_open = !isnan(state->frozen_s) || model_recorded(m);
+    const bool is_meant = state->several || !is_one_open;
     return is_meant && nodes && nodes->n_rows > 0 ? nodes : NULL;
 }
 
