@@ -156,32 +156,56 @@ static int open_nodes(struct files *f, const char *dir, struct error *err)
     return f->n > 0 ? 0 : error_set(err, ERR_NOT_FOUND, "%s: no recording of a node", dir);
 }
 
-/* As it was named, or by its own name. */
+static bool has_name_of(const struct side *x, size_t i, const struct side *y, size_t k)
+{
+    return strcmp(x->index.nodes[i].name, y->index.nodes[k].name) == 0;
+}
+
+/* By its own name. */
 static bool is_same_node(const struct side *x, size_t i, const struct side *y, size_t k)
 {
     const struct recording *one = x->recordings[i], *other = y->recordings[k];
-    return strcmp(x->index.nodes[i].name, y->index.nodes[k].name) == 0 ||
-           (one && other && *recording_info(one)->node &&
-            strcmp(recording_info(one)->node, recording_info(other)->node) == 0);
+    return one && other && *recording_info(one)->node &&
+           strcmp(recording_info(one)->node, recording_info(other)->node) == 0;
 }
 
-static void pair_node(struct files *f, size_t node, struct summary_unpaired *unpaired)
+/* A node that left and came back has several recordings, and maybe none at first. */
+static void pair_nodes(struct files *f, bool (*is_same)(const struct side *x, size_t i,
+                                                        const struct side *y, size_t k))
+{
+    struct side *before = &f->sides[0], *after = &f->sides[1];
+    for (size_t i = 0; i < before->index.n; i++) {
+        size_t k = 0;
+        while (k < after->index.n && (!after->recordings[k] || !is_same(before, i, after, k)))
+            k++;
+        if (!before->recordings[i] || k == after->index.n)
+            continue;
+        before->is_taken[i] = after->is_taken[k] = true;
+        take_node(f, before, i);
+        take_node(f, after, k);
+    }
+}
+
+static const char *why_missing(const struct side *x, size_t i, const struct side *y)
+{
+    for (size_t k = 0; k < y->index.n; k++)
+        if (has_name_of(x, i, y, k))
+            return "no second recording there";
+    return "not recorded there";
+}
+
+static void leave_node(struct files *f, size_t node, struct summary_unpaired *unpaired)
 {
     struct side *before = &f->sides[0], *after = &f->sides[1];
     size_t k = 0;
-    while (k < after->index.n && (after->is_taken[k] || !is_same_node(before, node, after, k)))
+    while (k < after->index.n && (after->is_taken[k] || !has_name_of(before, node, after, k)))
         k++;
     const bool has_after = k < after->index.n;
     if (has_after)
         after->is_taken[k] = true;
-    if (has_after && before->recordings[node] && after->recordings[k]) {
-        take_node(f, before, node);
-        take_node(f, after, k);
-        return;
-    }
     unpaired[f->pairs.n_unpaired++] =
         (struct summary_unpaired){before->index.nodes[node].name, before->why[node],
-                                  has_after ? after->why[k] : "not recorded there"};
+                                  has_after ? after->why[k] : why_missing(before, node, after)};
 }
 
 static int tell_no_pairs(const struct files *f, struct error *err)
@@ -204,12 +228,16 @@ static int open_pairs(struct files *f, const struct cli_options *o, struct error
     if (open_side(f, &f->sides[0], o->target, err) != 0 ||
         open_side(f, &f->sides[1], o->rest[0], err) != 0)
         return (int)err->code;
+    pair_nodes(f, has_name_of);
+    pair_nodes(f, is_same_node);
     for (size_t i = 0; i < f->sides[0].index.n; i++)
-        pair_node(f, i, unpaired);
+        if (!f->sides[0].is_taken[i])
+            leave_node(f, i, unpaired);
     for (size_t k = 0; k < f->sides[1].index.n; k++)
         if (!f->sides[1].is_taken[k])
             unpaired[f->pairs.n_unpaired++] = (struct summary_unpaired){
-                f->sides[1].index.nodes[k].name, "not recorded there", f->sides[1].why[k]};
+                f->sides[1].index.nodes[k].name, why_missing(&f->sides[1], k, &f->sides[0]),
+                f->sides[1].why[k]};
     return f->n > 0 ? 0 : tell_no_pairs(f, err);
 }
 

@@ -218,4 +218,22 @@ TEST_WITH(test_directories, NULL, NULL)
     remove_side(other);
 }
 
+/* One that left before its first tick and came back: its second recording is compared. */
+TEST_WITH(test_directory_of_who_came_back, NULL, NULL)
+{
+    const struct place *p = *state;
+    char one[100], other[100];
+    make_side(p, one, sizeof one, "one", NODE("a@h", "a.btr") "," NODE("a@h", "b.btr"));
+    make_side(p, other, sizeof other, "other", NODE("a@h", "a.btr") "," NODE("a@h", "b.btr"));
+    link_file(one, "a.btr", p->good);
+    link_file(one, "b.btr", p->good);
+    link_file(other, "b.btr", p->bad);
+    assert_int_equal(run(p, command_diff, FORMAT_TEXT, one, other, NULL), EXIT_DONE);
+    assert_out(p, "on 1 of 1 nodes: sync_logger (fix: a@h)");
+    assert_int_equal(run(p, command_diff, FORMAT_TEXT, other, one, NULL), EXIT_DONE);
+    assert_out(p, "a@h is not compared");
+    remove_side(one);
+    remove_side(other);
+}
+
 TESTS_WITH(setup, teardown);
