@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `beamtop report`, `diff` and `export`: what recordings say. No node is asked. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,12 +272,27 @@ static bool is_file(const char *path, const struct stat *file)
     return stat(path, &st) == 0 && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
 }
 
+/* Its index, or a recording of it. */
+static bool is_in_side(const struct side *side, const struct stat *file)
+{
+    char path[PATH_MAX];
+    bool is_in = false;
+    for (size_t i = 0; side->dir && i <= side->index.n; i++) {
+        snprintf(path, sizeof path, "%s/%s", side->dir,
+                 i < side->index.n ? side->index.nodes[i].file : FLEET_INDEX_FILE);
+        is_in |= is_file(path, file);
+    }
+    return is_in;
+}
+
 /* Never over what is read. */
-static int open_output(struct output_file *out, const struct cli_options *o, struct error *err)
+static int open_output(struct output_file *out, const struct files *f, const struct cli_options *o,
+                       struct error *err)
 {
     struct stat file;
     if (o->output && stat(o->output, &file) == 0) {
-        bool is_read = is_file(o->target, &file);
+        bool is_read = is_file(o->target, &file) || is_in_side(&f->sides[0], &file) ||
+                       is_in_side(&f->sides[1], &file);
         for (size_t i = 0; i < o->n_rest; i++)
             is_read |= is_file(o->rest[i], &file);
         if (is_read)
@@ -298,7 +314,7 @@ static int write_summary(const struct files *f, const struct cli_options *o,
     buf_init(&text, 0);
     if (summary_write(&text, f->sources, f->n, &options, err) == 0) {
         struct output_file out;
-        if (open_output(&out, o, err) == 0) {
+        if (open_output(&out, f, o, err) == 0) {
             if (text.len > 0)
                 fwrite(text.data, 1, text.len, out.to);
             (void)output_file_close(&out, err);
@@ -407,7 +423,7 @@ int command_export(const struct cli_options *o, const struct app_env *env)
     (void)env;
     if (open_file(&files, o->target, &err) == 0) {
         struct output_file out;
-        if (open_output(&out, o, &err) == 0) {
+        if (open_output(&out, &files, o, &err) == 0) {
             (void)recording_export(files.sources[0].recording, format, o->second, out.to, &err);
             (void)output_file_close(&out, &err);
         }

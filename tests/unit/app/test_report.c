@@ -236,4 +236,21 @@ TEST_WITH(test_directory_of_who_came_back, NULL, NULL)
     remove_side(other);
 }
 
+TEST_WITH(test_no_recording_of_a_directory_is_written_over, NULL, NULL)
+{
+    static const char *const names[] = {"a.btr", "index.json"};
+    const struct place *p = *state;
+    const struct app_env env = {.utf8 = true};
+    char one[100], path[160];
+    make_side(p, one, sizeof one, "one", NODE("a@h", "a.btr"));
+    link_file(one, "a.btr", p->good);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        snprintf(path, sizeof path, "%s/%s", one, names[i]);
+        const struct cli_options o = {.target = one, .format_given = true, .output = path};
+        assert_int_equal(command_report(&o, &env), EXIT_USAGE);
+    }
+    assert_int_equal(run(p, command_report, FORMAT_TEXT, one, NULL, NULL), EXIT_DONE);
+    remove_side(one);
+}
+
 TESTS_WITH(setup, teardown);
