@@ -229,8 +229,10 @@ static void name_file(struct record_fleet *f, size_t node, const char *name)
     text_put_file_name(&file, name);
     for (size_t i = 0; i < node; i++)
         if (strncmp(f->index.nodes[i].file, buf_cstr(&file), file.len) == 0 &&
-            strcmp(f->index.nodes[i].file + file.len, ".btr") == 0)
+            strcmp(f->index.nodes[i].file + file.len, ".btr") == 0) {
             buf_printf(&file, "-%zu", node + 1);
+            i = SIZE_MAX; /* another may have that name */
+        }
     snprintf(of->name, sizeof of->name, "%s", name);
     snprintf(of->file, sizeof of->file, "%s.btr", buf_cstr(&file));
     snprintf(f->children[node].path, sizeof f->children[node].path, "%s/%s", f->setup->file,
