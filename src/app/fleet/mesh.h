@@ -83,7 +83,7 @@ void mesh_compare_nodes(struct mesh *x);
 /* What earlier answers have said, with room for n members; NULL: nothing yet. */
 struct mesh_seen *mesh_seen_of(struct mesh_seen *seen, size_t n);
 /* Both have answered: what the links have become since the answers before. True: they flap. */
-bool mesh_compare_before(struct mesh *x, const struct mesh_made *row, const struct mesh_node *a,
+bool mesh_compare_before(struct mesh *x, struct mesh_made *row, const struct mesh_node *a,
                          const struct mesh_node *b);
 /* NULL: it does not know that name. */
 const struct links_row *mesh_find_link(const struct mesh_node *of, struct slice name);

@@ -113,20 +113,20 @@ static void see_link(const struct mesh *x, const struct mesh_node *from, const s
     seen->peer_life = to->life;
 }
 
-bool mesh_compare_before(struct mesh *x, const struct mesh_made *row, const struct mesh_node *a,
+bool mesh_compare_before(struct mesh *x, struct mesh_made *row, const struct mesh_node *a,
                          const struct mesh_node *b)
 {
-    struct mesh_made flapping = *row;
     see_link(x, a, b, row->of_peer);
     see_link(x, b, a, row->of_node);
     const size_t ab = count_times(find_seen(x, a, b)->again, x->now_ms);
     const size_t ba = count_times(find_seen(x, b, a)->again, x->now_ms);
     const struct mesh_node *says = ab >= ba ? a : b;
-    flapping.reconnects = ab >= ba ? ab : ba;
-    if (flapping.reconnects > 0)
+    row->reconnects = ab >= ba ? ab : ba;
+    if (row->reconnects > 0)
         a->member->is_odd = b->member->is_odd = true;
-    if (flapping.reconnects < OFTEN)
+    if (row->reconnects < OFTEN)
         return false;
+    struct mesh_made flapping = *row;
     flapping.kind = MESH_FLAPPING;
     flapping.level = MESH_CHECK;
     flapping.note = slice_of(arena_printf(

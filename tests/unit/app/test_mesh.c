@@ -77,6 +77,8 @@ static struct fleet open_fleet(const char *const links[], size_t n)
     return (struct fleet){.members = all, .n = n, .seen = seen};
 }
 
+static int64_t last_reconnects; /* of the last row */
+
 /* A line for each row: level kind node peer says peer_says note. */
 static void expect_mesh(const char *const links[], size_t n, const char *expected)
 {
@@ -96,6 +98,7 @@ static void expect_mesh(const char *const links[], size_t n, const char *expecte
     for (size_t i = 0; i < t->n_rows; i++, r++)
         buf_printf(&text, "%.*s %.*s %.*s %.*s %.*s %.*s %.*s|", PUT(r->level), PUT(r->kind),
                    PUT(r->node), PUT(r->peer), PUT(r->says), PUT(r->peer_says), PUT(r->note));
+    last_reconnects = t->n_rows > 0 ? r[-1].reconnects : -1;
 #undef PUT
     assert_string_equal(buf_cstr(&text), expected);
     buf_clear(&text);
@@ -279,10 +282,13 @@ TEST(test_link_flaps)
     look(10, "4", "9", CALM);
     look(20, "4", "9", CALM);
     assert_false(members[0].is_odd);
+    assert_int_equal(last_reconnects, -1);
     look(30, "5", "10", CALM);
+    assert_int_equal(last_reconnects, 1);
     assert_true(members[0].is_odd && members[1].is_odd);
     look(40, "7", "12", CALM);
     look(41, "undefined", "13", AGAIN("3", "b@h"));
+    assert_int_equal(last_reconnects, 3);
     look(50, "8", "13", AGAIN("3", "a@h"));
     assert_string_equal(signs, ".~|~.|");
     look(60, "9", "13", AGAIN("4", "a@h"));
