@@ -157,7 +157,8 @@ void mesh_find_restarts(struct mesh *x)
             .kind = MESH_RESTARTS,
             .node = node->name,
             .note = slice_of(arena_printf(
-                &x->arena, "started again %zu times in 10 min, or its distribution was", n))};
+                &x->arena, "started again at least %zu times in 10 min, or its distribution was",
+                n))};
         if (n >= OFTEN)
             mesh_add(x, &row);
     }
