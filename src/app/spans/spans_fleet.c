@@ -7,6 +7,7 @@
 #include "spans_fleet.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "app/cli/tell.h"
@@ -109,6 +110,7 @@ static bool is_expensive(const struct session *s)
 struct estimate {
     uint64_t functions, called; /* of the node that has most */
     size_t begins;              /* nodes on which requests may begin */
+    size_t counted, uncounted;  /* nodes with such functions, by whether their calls are known */
     double calls_per_s, load;   /* of all; of the one with most */
 };
 
@@ -122,6 +124,11 @@ static struct estimate estimate_all(const struct following *t)
         e.begins += run->functions > 0;
         e.functions = run->functions > e.functions ? run->functions : e.functions;
         e.called = run->called > e.called ? run->called : e.called;
+        if (run->functions == 0 && run->called == 0)
+            continue;
+        const bool is_known = !isnan(run->calls_per_s);
+        e.counted += is_known;
+        e.uncounted += !is_known;
         e.calls_per_s += run->calls_per_s > 0 ? run->calls_per_s : 0;
         e.load = run->load > e.load ? run->load : e.load;
     }
@@ -141,7 +148,7 @@ static void tell_spans_estimate(void *arg, size_t ready)
     struct following *t = arg;
     const struct cli_options *o = t->all.options;
     const struct estimate e = estimate_all(t);
-    char calls[32];
+    char calls[32], cost[160] = "", uncounted[48] = "";
     if (ready > 0 && e.begins == 0) {
         refuse_nothing(t, o->rest[0], "root function");
         return;
@@ -150,12 +157,17 @@ static void tell_spans_estimate(void *arg, size_t ready)
         refuse_nothing(t, o->request.calls, "function for --calls");
         return;
     }
-    tell_line("%zu node%s, up to %llu root function%s on %zu of them, about %s calls/s on all: "
-              "checking them costs a node %s%.2g%% of a core at most",
-              ready, ready == 1 ? "" : "s", (unsigned long long)e.functions,
-              e.functions == 1 ? "" : "s", e.begins,
-              text_integer(calls, sizeof calls, (int64_t)e.calls_per_s),
-              e.load < 0.001 ? "below " : "about ", e.load < 0.001 ? 0.1 : e.load * 100);
+    if (e.counted > 0)
+        snprintf(cost, sizeof cost,
+                 ", about %s calls/s on all: checking them costs a node %s%.2g%% of a core at most",
+                 text_integer(calls, sizeof calls, (int64_t)e.calls_per_s),
+                 e.load < 0.001 ? "below " : "about ", e.load < 0.001 ? 0.1 : e.load * 100);
+    if (e.uncounted > 0)
+        snprintf(uncounted, sizeof uncounted, "%s calls not counted on %zu",
+                 e.counted > 0 ? ";" : ",", e.uncounted);
+    tell_line("%zu node%s, up to %llu root function%s on %zu of them%s%s", ready,
+              ready == 1 ? "" : "s", (unsigned long long)e.functions, e.functions == 1 ? "" : "s",
+              e.begins, cost, uncounted);
 }
 
 /* ---- what came */
