@@ -19,6 +19,7 @@ struct following {
     uv_timer_t timer;
     struct fleet *fleet;
     int to;
+    uint64_t most_ms;         /* that the first answers may take */
     bool is_told[FLEET_MOST]; /* that it is named */
     bool is_known;
 };
@@ -48,7 +49,8 @@ static void on_follow_turn(uv_timer_t *timer)
         f->is_told[i] = is_named;
         tell_news(f, is_named ? NEWS_NAMED : NEWS_LEFT, m, is_named ? "" : m->left);
     }
-    if (f->is_known || !fleet_is_resolved(f->fleet))
+    const bool is_late = uv_now(&f->rt.loop) - f->rt.started_ms > f->most_ms;
+    if (f->is_known || (!is_late && !fleet_is_resolved(f->fleet)))
         return;
     struct error why = {0};
     f->is_known = true;
@@ -59,7 +61,7 @@ static void on_follow_turn(uv_timer_t *timer)
 static void follow_nodes(const char *target, const struct cli_options *cli,
                          const struct app_env *env, int to)
 {
-    struct following f = {.to = to};
+    struct following f = {.to = to, .most_ms = (uint64_t)(cli->timeout_s * 1000) + 500};
     struct fleet_setup setup = fleet_setup_of(cli, env, NULL, &f.rt.loop);
     struct error err = {0};
     setup.interval_s = FLEET_CLUSTER_MS / 1000.0;
