@@ -114,6 +114,15 @@ static void put_side(const struct spans_page *p, const struct spans_side *side)
     buf_puts(p->out, "\n");
 }
 
+/* Roots are counted on all nodes, all else of a line is of its node. */
+static bool has_roots_elsewhere(const struct spans_run *run)
+{
+    bool has = false;
+    for (size_t i = 0; i < run->n_sides; i++)
+        has = has || run->sides[i].roots > 0;
+    return has;
+}
+
 static void put_head(const struct spans_page *p)
 {
     const struct spans_run *run = p->f->run;
@@ -123,8 +132,9 @@ static void put_head(const struct spans_page *p)
     spans_put_item(&line, spans_safe(p, slice_of(run->node)));
     if (run->otp[0] != '\0')
         SPANS_PUT(&line, "OTP %s", spans_safe(p, slice_of(run->otp)));
-    SPANS_PUT(&line, "%s of %s roots", integer(p, run->roots),
-              run->roots_asked > 0 ? integer(p, run->roots_asked) : dash(p));
+    SPANS_PUT(&line, "%s of %s roots%s", integer(p, run->roots),
+              run->roots_asked > 0 ? integer(p, run->roots_asked) : dash(p),
+              has_roots_elsewhere(run) ? " on all nodes" : "");
     if (run->every > 1)
         SPANS_PUT(&line, "one of %s calls", integer(p, run->every));
     if (run->open > 0)
