@@ -214,7 +214,7 @@ static int start_recorders(struct record_fleet *f, struct error *err)
         rc = open_handles(f, err);
     if (rc == 0)
         record_fleet_write(f);
-    const int unused[] = {f->turns[0], f->turns[1], f->signals, -1};
+    const int unused[] = {f->turns[0], f->turns[1], f->signals, f->setup->ready_fd, -1};
     if (rc == 0 && f->follows)
         rc = fleet_follow_start(&f->follow, f->setup->node, &f->options, f->setup->env, unused,
                                 &f->before, err);
