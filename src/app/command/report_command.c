@@ -366,10 +366,32 @@ static void tell_nobody(const struct summary_limit *limit, const struct files *f
     buf_clear(&why);
 }
 
+static bool is_compared(const struct files *f, const char *node)
+{
+    bool is = false;
+    for (size_t i = 0; i < f->n; i++)
+        is = is || strcmp(f->sources[i].name, node) == 0;
+    return is;
+}
+
+/* Of a node that has no recording any more no limit can be evaluated. */
+static int count_gone(const struct files *f)
+{
+    int gone = 0;
+    for (size_t i = 0; i < f->pairs.n_unpaired; i++) {
+        const struct summary_unpaired *u = &f->pairs.unpaired[i];
+        if (!u->no_after || is_compared(f, u->node))
+            continue;
+        tell_line("failed: %s: not in %s: %s", u->node, f->pairs.after, u->no_after);
+        gone++;
+    }
+    return gone;
+}
+
 /* How many limits fail, of all nodes; -1: one of them is not a limit. */
 static int check_limits(const struct files *f, const struct cli_options *o, struct error *err)
 {
-    int failed = 0;
+    int failed = f && o->n_fail_on > 0 ? count_gone(f) : 0;
     for (size_t i = 0; i < o->n_fail_on; i++) {
         struct summary_limit *limit = NULL;
         if (summary_limit_parse(&limit, o->fail_on[i], err) != 0)

@@ -212,6 +212,12 @@ TEST_WITH(test_directories, NULL, NULL)
     assert_out(p, "beamtop.nodes_diff/1");
     assert_int_equal(run(p, command_diff, FORMAT_TEXT, one, p->good, NULL), EXIT_USAGE);
     remove_side(other);
+    make_side(p, other, sizeof other, "other", NODE("a@h", "a.btr"));
+    link_file(other, "a.btr", p->good); /* b@h and c@h are gone */
+    assert_int_equal(run(p, command_diff, FORMAT_TEXT, one, other, NULL), EXIT_DONE);
+    assert_int_equal(run(p, command_diff, FORMAT_TEXT, other, one, "finding:fix"), EXIT_DONE);
+    assert_int_equal(run(p, command_diff, FORMAT_TEXT, one, other, "finding:fix"), EXIT_FAILED);
+    remove_side(other);
     make_side(p, other, sizeof other, "other", NODE("d@h", "a.btr"));
     assert_int_equal(run(p, command_diff, FORMAT_TEXT, one, other, NULL), EXIT_USAGE);
     remove_side(one);
