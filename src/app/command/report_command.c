@@ -126,7 +126,9 @@ static int open_side(struct files *f, struct side *side, const char *dir, struct
         const char *path = arena_printf(&f->words, "%s/%s", dir, node->file);
         struct error why = {0};
         if (open_recording(&side->recordings[i], path, &why) != 0)
-            side->why[i] = *node->why ? node->why : arena_strdup(&f->words, why.text);
+            side->why[i] = node->state == RECORDED_FAILED && *node->why
+                               ? node->why
+                               : arena_strdup(&f->words, why.text);
     }
     return 0;
 }
