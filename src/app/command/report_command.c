@@ -125,7 +125,9 @@ static int open_side(struct files *f, struct side *side, const char *dir, struct
         const struct recorded_node *node = &side->index.nodes[i];
         const char *path = arena_printf(&f->words, "%s/%s", dir, node->file);
         struct error why = {0};
-        if (open_recording(&side->recordings[i], path, &why) != 0)
+        if (node->state == RECORDED_FAILED && node->ticks == 0 && *node->why)
+            side->why[i] = node->why; /* a file of that name is another recording's */
+        else if (open_recording(&side->recordings[i], path, &why) != 0)
             side->why[i] = node->state == RECORDED_FAILED && *node->why
                                ? node->why
                                : arena_strdup(&f->words, why.text);
