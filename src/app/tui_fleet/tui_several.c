@@ -284,6 +284,7 @@ static int start_several(void *own, const char *line, size_t *offset, struct err
     s->log = log;
     s->began = s->over = s->asked = s->paused_by_us = false;
     s->ask = SEVERAL_NOT;
+    s->quit_by_ms = 0; /* a quit that was declined in the end */
     open_parts(s);
     model_set_trace(s->tui->model, fleet_log_trace(s->log));
     uv_timer_start(&s->timer, on_several_turn, TURN_MS, TURN_MS);
