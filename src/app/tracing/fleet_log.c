@@ -373,7 +373,8 @@ void fleet_log_take(struct fleet_log *l, size_t node, const struct trace_log *of
     sum->status.phase = join_phases(sum->status.phase, s->status.phase);
     add_used(l, s);
     add_preflight(&sum->preflight, &s->preflight);
-    add_check(&sum->status.check, &s->status.check, l->nodes[node].name);
+    if (s->status.phase != SESSION_FAILED) /* nothing was set there */
+        add_check(&sum->status.check, &s->status.check, l->nodes[node].name);
     add_counts(&sum->total, &s->total);
     sum->children |= s->children;
     sum->end = sum->end == END_NONE ? s->end : sum->end;

@@ -160,6 +160,25 @@ TEST(test_sums)
     trace_log_free(b);
 }
 
+/* Where nothing was set nothing is left: what ended and was verified is. */
+TEST(test_failed_part_spoils_no_check)
+{
+    struct fleet_log *l = log_of("m:f(_)", 2, 0);
+    struct trace_log *a = node_log(SESSION_ENDED), *b = node_log(SESSION_FAILED);
+    trace_log_state_edit(a)->status.check = (struct session_check){.done = true, .clean = true};
+    fleet_log_name(l, 0, "a@h");
+    fleet_log_name(l, 1, "b@h");
+    fleet_log_take(l, 0, a);
+    fleet_log_take(l, 1, b);
+    fleet_log_sum(l);
+    const struct session_status *s = &trace_log_state(fleet_log_trace(l))->status;
+    assert_int_equal(s->phase, SESSION_ENDED);
+    assert_true(s->check.done && s->check.clean);
+    fleet_log_free(l);
+    trace_log_free(a);
+    trace_log_free(b);
+}
+
 /* One that could not be set is said beside those that could; with --first the events are those. */
 TEST(test_left_out_and_first)
 {
