@@ -228,7 +228,9 @@ void fleet_log_put(struct fleet_log *l, const struct trace_log *of_node,
         if (e.kind == EVENT_CALL)
             note_put(l, line->node, from->id);
     }
-    (void)trace_log_add(l->log, &e);
+    struct trace_event *added = trace_log_add(l->log, &e);
+    if (e.kind == EVENT_LOST)
+        added->shown = from->shown; /* of its node: the log counts those of all */
 }
 
 /* ---- the sums */

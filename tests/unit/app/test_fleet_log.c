@@ -116,6 +116,30 @@ TEST(test_what_comes_before_its_turn)
     trace_log_free(a);
 }
 
+/* "showing 2 of 7 calls" is said of one node: calls of another are none of them. */
+TEST(test_loss_is_of_its_node)
+{
+    struct fleet_log *l = log_of("m:f(_)", 2, 0);
+    struct trace_log *a = node_log(SESSION_RUNNING), *b = node_log(SESSION_RUNNING);
+    for (uint64_t id = 1; id <= 3; id++) {
+        const struct trace_event e = call(id, (int64_t)id, OUTCOME_NONE);
+        trace_log_add(a, &e);
+        put(l, a, 0, "a@h", &e, 1000 * (int64_t)id);
+    }
+    const struct trace_event one = call(1, 7, OUTCOME_NONE);
+    const struct trace_event lost = {.kind = EVENT_LOST, .mono_ns = 9, .lost = 5};
+    trace_log_add(b, &one);
+    put(l, b, 1, "b@h", &one, 5000);
+    const struct trace_event kept = *trace_log_add(b, &lost);
+    assert_int_equal(kept.shown, 1);
+    put(l, b, 1, "b@h", &kept, 6000);
+    const struct trace_log *all = fleet_log_trace(l);
+    assert_int_equal(trace_log_at(all, 4)->shown, 1);
+    fleet_log_free(l);
+    trace_log_free(a);
+    trace_log_free(b);
+}
+
 /* Counts add up, time is that of the longest, and one that was not verified spoils the check. */
 TEST(test_sums)
 {
