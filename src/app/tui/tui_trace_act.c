@@ -59,10 +59,12 @@ static const struct armed_row *find_armed_owner(const struct armed_detail *a)
 /* Clears only what this program has set. Another tool waits for the events of its tracer. */
 static void act_armed_stop(struct tui_trace *tr, const char *arg)
 {
-    const struct armed_detail *a = model_armed(tr->s.tui->model);
+    struct tui *t = tr->s.tui;
+    const struct armed_detail *a = model_armed(t->model);
     const struct armed_row *row = a ? find_armed_owner(a) : NULL;
+    const bool of_one = tui_sessions_stop(t);
     (void)arg;
-    if (tui_sessions_stop(tr->s.tui))
+    if ((t->several && t->several->stops(t->own[TUI_SEVERAL])) || of_one)
         return;
     if (!row) {
         tui_message(tr->s.tui, STYLE_MESSAGE, "this beamtop has set nothing");
@@ -197,7 +199,7 @@ bool tui_trace_has(enum action action)
 void tui_trace_act(struct tui *t, enum action action, const char *arg)
 {
     struct tui_trace *tr = t->own[OWNER_TRACE];
-    if (action != ACTION_TRACE && action != ACTION_TRACE_LIBRARY &&
+    if (action != ACTION_TRACE && action != ACTION_TRACE_LIBRARY && action != ACTION_ARMED_STOP &&
         tui_trace_is_several(tr, action))
         t->several->act(t->own[TUI_SEVERAL], action, arg);
     else if (source_can(t->source, SOURCE_SEEKS))

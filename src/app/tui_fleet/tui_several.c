@@ -316,6 +316,15 @@ static void stop_parts(struct tui_several_trace *s)
     fleet_sessions_answer(&s->trace.all, false);
 }
 
+static bool stops_several(void *own)
+{
+    struct tui_several_trace *s = own;
+    const bool any = runs(s);
+    if (any)
+        stop_parts(s);
+    return any;
+}
+
 static void act_several(void *own, enum action action, const char *arg)
 {
     struct tui_several_trace *s = own;
@@ -330,7 +339,7 @@ static void act_several(void *own, enum action action, const char *arg)
         tui_act(s->tui, ACTION_TRACE, "");
     } else if (!runs(s)) {
         tui_message(s->tui, STYLE_MESSAGE, "no trace of several nodes is running");
-    } else if (action == ACTION_TRACE_STOP || action == ACTION_ARMED_STOP) {
+    } else if (action == ACTION_TRACE_STOP) {
         stop_parts(s);
     } else if (action == ACTION_TRACE_PAUSE) {
         pause_parts(s, !is_paused(s));
@@ -454,6 +463,7 @@ static void *make_several(struct tui *t)
                                                .mark = put_mark,
                                                .live = live_of_names,
                                                .start = start_several,
+                                               .stops = stops_several,
                                                .quits = quits_several};
     struct tui_several_trace *s = alloc_zero(1, sizeof *s);
     s->tui = t;
