@@ -137,6 +137,12 @@ void fleet_log_fail(struct fleet_log *l, const struct error *why)
     set_nodes(l);
 }
 
+void fleet_log_refused(struct fleet_log *l)
+{
+    set_nodes(l);
+    l->taken = 0;
+}
+
 void fleet_log_leave_out(struct fleet_log *l, size_t node, const char *why)
 {
     l->nodes[node].phase = SESSION_FAILED;

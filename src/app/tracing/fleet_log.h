@@ -42,5 +42,7 @@ void fleet_log_count(struct fleet_log *l);
 void fleet_log_take(struct fleet_log *l, size_t node, const struct trace_log *of_node);
 /* The state of all that were taken since the last sum. */
 void fleet_log_sum(struct fleet_log *l);
+/* In its place after fleet_log_fail(), which stays: what became of each node. */
+void fleet_log_refused(struct fleet_log *l);
 
 #endif

@@ -159,6 +159,8 @@ static void follow_logs(struct tui_several_trace *s)
     }
     if (all->phase != FLEET_ENDED || all->told_set)
         fleet_log_sum(s->log);
+    else
+        fleet_log_refused(s->log);
     if (!s->tui->paused)
         screen_update(s->tui->screen);
     tui_touch(s->tui);

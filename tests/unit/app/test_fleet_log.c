@@ -220,7 +220,11 @@ TEST(test_left_out_and_first)
     assert_int_equal(trace_log_node(all, 1)->phase, SESSION_FAILED);
     assert_string_equal(trace_log_node(all, 1)->says, "no node of this name");
     fleet_log_fail(l, &why);
+    trace_log_state_edit(a)->status.phase = SESSION_ENDED;
+    fleet_log_take(l, 0, a);
+    fleet_log_refused(l);
     assert_int_equal(trace_log_state(all)->status.phase, SESSION_FAILED);
+    assert_int_equal(trace_log_node(all, 0)->phase, SESSION_ENDED);
     fleet_log_free(l);
     trace_log_free(a);
 }
