@@ -20,7 +20,7 @@ static void add_node(struct tui_several_trace *s, struct slice name)
 {
     char text[sizeof *s->nodes];
     snprintf(text, sizeof text, "%.*s", (int)name.len, name.len > 0 ? name.s : "");
-    if (name.len == 0 || name.len >= sizeof text || strstr(text, "@dns:"))
+    if (name.len == 0 || name.len >= sizeof text || fleet_is_meant(text))
         return;
     s->nodes = alloc_grow(s->nodes, s->n_nodes, sizeof *s->nodes);
     memcpy(s->nodes[s->n_nodes++], text, sizeof text);
