@@ -106,7 +106,7 @@ static void *make_trace(struct tui *t)
         .begun = trace_begun,
         .ended = screen_trace_ended,
         .turn = hold_trace,
-        .begin = tui_trace_submit};
+        .begin = tui_trace_begin};
     struct tui_trace *tr = alloc_zero(1, sizeof *tr);
     tui_session_init(&tr->s, t, &kind);
     return tr;

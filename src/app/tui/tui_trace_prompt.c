@@ -148,6 +148,10 @@ void tui_trace_error(struct tui_trace *tr, const char *line, const char *why)
     struct error ignored = {0};
     struct trace_request request;
     size_t offset = 0;
+    if (tui_trace_is_several(tr, ACTION_TRACE)) { /* the prompt would be of those */
+        tui_message(tr->s.tui, STYLE_ERROR, "%s", why);
+        return;
+    }
     settings_request(&tr->s.tui->settings, false, &request);
     if (trace_request_parse(&request, REQUEST_TRACE, line, &offset, &ignored) == 0)
         offset = request.pattern_at;
@@ -180,15 +184,12 @@ static int start_line(struct tui_trace *tr, const char *line, size_t *offset, st
                           : tui_trace_start(tr, line, offset, err);
 }
 
-void tui_trace_submit(void *arg, const char *line)
+static void submit_line(struct tui_trace *tr, const char *line)
 {
-    struct tui_trace *tr = arg;
     struct error err = {0};
     size_t offset = 0;
     if (line[strspn(line, " ")] == '\0')
         return;
-    if (!prompt_is_open(tr->s.tui->prompt))
-        tr->is_several = tui_trace_is_several(tr, ACTION_TRACE);
     if (!tr->is_several && session_runs(tr->s.session)) {
         char *wanted = alloc_strdup(line); /* the line may be tr->wanted */
         free(tr->wanted);
@@ -200,10 +201,29 @@ void tui_trace_submit(void *arg, const char *line)
     if ((!tr->is_several && tui_session_waits(&tr->s, line)) ||
         start_line(tr, line, &offset, &err) == 0)
         return;
+    if (!tr->is_several && tui_trace_is_several(tr, ACTION_TRACE)) {
+        tui_message(tr->s.tui, STYLE_ERROR, "%s", err.text);
+        return;
+    }
     tui_trace_prompt(tr, line);
     tr->error_shown = true;
     if (assist_line(naming_of(tr)->assist)->wrong)
         show_trace_line(tr);
     else
         prompt_mark_error(tr->s.tui->prompt, offset, err.text);
+}
+
+void tui_trace_submit(void *arg, const char *line)
+{
+    struct tui_trace *tr = arg;
+    if (!prompt_is_open(tr->s.tui->prompt))
+        tr->is_several = tui_trace_is_several(tr, ACTION_TRACE);
+    submit_line(tr, line);
+}
+
+void tui_trace_begin(void *arg, const char *line)
+{
+    struct tui_trace *tr = arg;
+    tr->is_several = false;
+    submit_line(tr, line);
 }

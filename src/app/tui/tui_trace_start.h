@@ -60,6 +60,8 @@ void tui_trace_prompt(struct tui_trace *tr, const char *initial);
 void tui_trace_error(struct tui_trace *tr, const char *line, const char *why);
 /* Starts the line, or asks for the end of the trace that runs, or shows the error. */
 void tui_trace_submit(void *tr, const char *line);
+/* The same of a line that has waited: for the one node, whatever the view is by now. */
+void tui_trace_begin(void *tr, const char *line);
 
 /* ---- tui_trace_pick.c */
 
