@@ -25,8 +25,10 @@ bool tui_trace_is_several(const struct tui_trace *tr, enum action action)
 
 const struct trace_event *tui_trace_event(const struct tui_trace *tr, const struct view_link *link)
 {
-    return link->kind == TARGET_EVENT && tr->s.session
-               ? trace_log_find(trace_session_log(tr->s.session), link->id)
+    const struct trace_log *log = tr->s.session ? trace_session_log(tr->s.session) : NULL;
+    /* Else the id is of the log of several nodes. */
+    return link->kind == TARGET_EVENT && log && model_trace(tr->s.tui->model) == log
+               ? trace_log_find(log, link->id)
                : NULL;
 }
 
