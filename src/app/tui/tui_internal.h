@@ -71,8 +71,9 @@ struct tui_several {
     /* What the prompt begins with: "trace 3 nodes> ". */
     void (*mark)(void *own, char *out, size_t size);
     struct live *(*live)(void *own); /* a node that names are asked of; NULL: none is up */
-    /* *offset is the byte of the line that is wrong. */
-    int (*start)(void *own, const char *line, size_t *offset, struct error *err);
+    /* prompted: on the nodes that the mark has named. *offset is the byte of the line that is
+       wrong. */
+    int (*start)(void *own, const char *line, bool prompted, size_t *offset, struct error *err);
     bool (*stops)(void *own); /* ends what runs of it; false: nothing does */
     bool (*quits)(void *own); /* it runs: it asks whether to end it, and then quits */
 };

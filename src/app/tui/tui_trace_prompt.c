@@ -98,6 +98,8 @@ static void show_trace_line(void *arg)
 
 /* ---- the prompt */
 
+static void submit_prompted(void *tr, const char *line);
+
 static void forget_trace_line(void *arg)
 {
     struct tui_trace *tr = arg;
@@ -127,7 +129,7 @@ void tui_trace_prompt(struct tui_trace *tr, const char *initial)
                                          .line = NAMES_TRACE,
                                          .mark = "trace> ",
                                          .complete = complete_trace,
-                                         .accepted = tui_trace_submit,
+                                         .accepted = submit_prompted,
                                          .show = show_trace_line,
                                          .changed = forget_trace_line,
                                          .listed = note_listed,
@@ -177,20 +179,26 @@ static void restart_answered(void *arg, bool yes)
     tui_session_then(&tr->s, tr->wanted);
 }
 
-static int start_line(struct tui_trace *tr, const char *line, size_t *offset, struct error *err)
+/* How a line came, and what it is for. */
+struct submitted {
+    bool several, prompted;
+};
+
+static int start_line(struct tui_trace *tr, const char *line, struct submitted how, size_t *offset,
+                      struct error *err)
 {
     struct tui *t = tr->s.tui;
-    return tr->is_several ? t->several->start(t->own[TUI_SEVERAL], line, offset, err)
-                          : tui_trace_start(tr, line, offset, err);
+    return how.several ? t->several->start(t->own[TUI_SEVERAL], line, how.prompted, offset, err)
+                       : tui_trace_start(tr, line, offset, err);
 }
 
-static void submit_line(struct tui_trace *tr, const char *line)
+static void submit_line(struct tui_trace *tr, const char *line, struct submitted how)
 {
     struct error err = {0};
     size_t offset = 0;
     if (line[strspn(line, " ")] == '\0')
         return;
-    if (!tr->is_several && session_runs(tr->s.session)) {
+    if (!how.several && session_runs(tr->s.session)) {
         char *wanted = alloc_strdup(line); /* the line may be tr->wanted */
         free(tr->wanted);
         tr->wanted = wanted;
@@ -198,10 +206,10 @@ static void submit_line(struct tui_trace *tr, const char *line)
                 restart_answered, tr);
         return;
     }
-    if ((!tr->is_several && tui_session_waits(&tr->s, line)) ||
-        start_line(tr, line, &offset, &err) == 0)
+    if ((!how.several && tui_session_waits(&tr->s, line)) ||
+        start_line(tr, line, how, &offset, &err) == 0)
         return;
-    if (!tr->is_several && tui_trace_is_several(tr, ACTION_TRACE)) {
+    if (!how.several && tui_trace_is_several(tr, ACTION_TRACE)) {
         tui_message(tr->s.tui, STYLE_ERROR, "%s", err.text);
         return;
     }
@@ -213,17 +221,20 @@ static void submit_line(struct tui_trace *tr, const char *line)
         prompt_mark_error(tr->s.tui->prompt, offset, err.text);
 }
 
+/* For what the prompt said: views come and go below it. */
+static void submit_prompted(void *arg, const char *line)
+{
+    struct tui_trace *tr = arg;
+    submit_line(tr, line, (struct submitted){.several = tr->is_several, .prompted = true});
+}
+
 void tui_trace_submit(void *arg, const char *line)
 {
     struct tui_trace *tr = arg;
-    if (!prompt_is_open(tr->s.tui->prompt))
-        tr->is_several = tui_trace_is_several(tr, ACTION_TRACE);
-    submit_line(tr, line);
+    submit_line(tr, line, (struct submitted){.several = tui_trace_is_several(tr, ACTION_TRACE)});
 }
 
 void tui_trace_begin(void *arg, const char *line)
 {
-    struct tui_trace *tr = arg;
-    tr->is_several = false;
-    submit_line(tr, line);
+    submit_line(arg, line, (struct submitted){0});
 }

@@ -253,7 +253,8 @@ static int check_request(const struct trace_request *r, size_t *offset, struct e
     return 0;
 }
 
-static int start_several(void *own, const char *line, size_t *offset, struct error *err)
+static int start_several(void *own, const char *line, bool prompted, size_t *offset,
+                         struct error *err)
 {
     struct tui_several_trace *s = own;
     struct trace_request request;
@@ -262,7 +263,7 @@ static int start_several(void *own, const char *line, size_t *offset, struct err
     if (runs(s))
         return error_set(err, ERR_REFUSED, "a trace of several nodes is running: %s stops it",
                          tui_key(s->tui, ACTION_TRACE_STOP, NULL, key, sizeof key));
-    if (several_choose(s) == 0)
+    if ((prompted ? s->meant.n : several_choose(s)) == 0)
         return error_set(err, ERR_NOT_FOUND, "there is no node to trace");
     settings_request(&s->tui->settings, false, &request);
     int rc = trace_request_parse(&request, REQUEST_TRACE, line, offset, err);
@@ -281,6 +282,7 @@ static int start_several(void *own, const char *line, size_t *offset, struct err
     char *copy = alloc_strdup(line); /* it may be s->line */
     close_trace(s);
     free(s->line);
+    several_keep(s);
     s->line = copy;
     s->request = request;
     s->log = log;
@@ -335,7 +337,7 @@ static void act_several(void *own, enum action action, const char *arg)
     if (action == ACTION_TRACE_SAVE) {
         tui_trace_save(s->tui->own[OWNER_TRACE], arg);
     } else if (action == ACTION_TRACE_AGAIN && s->line) {
-        if (start_several(s, s->line, &offset, &err) != 0)
+        if (start_several(s, s->line, false, &offset, &err) != 0)
             tui_message(s->tui, STYLE_ERROR, "%s", err.text);
     } else if (action == ACTION_TRACE_ROW || action == ACTION_TRACE_PROCESS) {
         tui_act(s->tui, ACTION_TRACE, "");
@@ -369,9 +371,9 @@ static void put_mark(void *own, char *out, size_t size)
 {
     struct tui_several_trace *s = own;
     const size_t n = several_choose(s);
-    const bool all = strcmp(s->which, "all ") == 0;
-    snprintf(out, size, "trace %s%zu %snode%s> ", all ? s->which : "", n, all ? "" : s->which,
-             n == 1 ? "" : "s");
+    const bool all = strcmp(s->meant.which, "all ") == 0;
+    snprintf(out, size, "trace %s%zu %snode%s> ", all ? s->meant.which : "", n,
+             all ? "" : s->meant.which, n == 1 ? "" : "s");
 }
 
 static struct live *live_of_names(void *own)
@@ -479,7 +481,8 @@ static void free_several(void *own)
 {
     struct tui_several_trace *s = own;
     free(s->line);
-    free(s->nodes);
+    several_forget(&s->meant);
+    several_forget(&s->traced);
     free(s);
 }
 

@@ -15,15 +15,20 @@
 
 enum several_ask { SEVERAL_NOT, SEVERAL_PARTIAL, SEVERAL_COST };
 
+struct several_nodes {
+    char (*names)[LIMIT_NODE_NAME_BYTES + 1];
+    size_t n;
+    const char *which; /* "all " that have a row, the "marked " ones, or those "shown " */
+};
+
 struct tui_several_trace {
     struct tui *tui;
     struct fleet_trace trace; /* zeroed: there was none yet */
     struct fleet_log *log;
     struct trace_request request;
-    char *line;                               /* its words */
-    char (*nodes)[LIMIT_NODE_NAME_BYTES + 1]; /* those that are meant … */
-    size_t n_nodes;
-    const char *which; /* … "all " that have a row, the "marked " ones, or those "shown " */
+    char *line;                  /* its words */
+    struct several_nodes meant;  /* by the prompt, or by what begins */
+    struct several_nodes traced; /* by the trace that began last */
     uv_timer_t timer;
     enum several_ask ask; /* what is to be asked as soon as the prompt is free … */
     char question[400];
@@ -37,6 +42,9 @@ struct tui_several_trace {
 /* Which nodes a trace is of that begins now: those marked, those that a filter shows, or all that
  * have a row. In another view than that of the nodes, those of the trace before. How many. */
 size_t several_choose(struct tui_several_trace *s);
+/* A trace of those begins. */
+void several_keep(struct tui_several_trace *s);
+void several_forget(struct several_nodes *nodes);
 /* That one of them is, by its name. */
 bool several_means(const struct tui_several_trace *s, const char *name);
 /* The first of them that is up; NULL: none is. */

@@ -8,22 +8,30 @@
 #include "beamtop/model/detail.h"
 #include "tui_several.h"
 
-static void forget_nodes(struct tui_several_trace *s)
+void several_forget(struct several_nodes *nodes)
 {
-    free(s->nodes);
-    s->nodes = NULL;
-    s->n_nodes = 0;
+    free(nodes->names);
+    *nodes = (struct several_nodes){0};
+}
+
+static void copy_nodes(struct several_nodes *to, const struct several_nodes *from)
+{
+    several_forget(to);
+    *to = *from;
+    to->names = alloc_zero(from->n + 1, sizeof *to->names);
+    memcpy(to->names, from->names, from->n * sizeof *to->names);
 }
 
 /* A name that DNS resolves is not one of a node. */
 static void add_node(struct tui_several_trace *s, struct slice name)
 {
-    char text[sizeof *s->nodes];
+    struct several_nodes *to = &s->meant;
+    char text[sizeof *to->names];
     snprintf(text, sizeof text, "%.*s", (int)name.len, name.len > 0 ? name.s : "");
     if (name.len == 0 || name.len >= sizeof text || fleet_is_meant(text))
         return;
-    s->nodes = alloc_grow(s->nodes, s->n_nodes, sizeof *s->nodes);
-    memcpy(s->nodes[s->n_nodes++], text, sizeof text);
+    to->names = alloc_grow(to->names, to->n, sizeof *to->names);
+    memcpy(to->names[to->n++], text, sizeof text);
 }
 
 /* Rows that add up several have no node. */
@@ -36,8 +44,8 @@ static bool add_shown(struct tui_several_trace *s, bool marked, const char *whic
         if (links[i].kind == TARGET_NODE)
             add_node(s, slice_of(links[i].name));
     free(links);
-    s->which = which;
-    return s->n_nodes > 0;
+    s->meant.which = which;
+    return s->meant.n > 0;
 }
 
 static void add_rows(struct tui_several_trace *s)
@@ -51,21 +59,28 @@ static void add_rows(struct tui_several_trace *s)
 size_t several_choose(struct tui_several_trace *s)
 {
     const bool in_rows = strcmp(screen_view(s->tui->screen), "fleet") == 0;
-    if (s->n_nodes > 0 && !in_rows)
-        return s->n_nodes;
-    forget_nodes(s);
+    if (s->traced.n > 0 && !in_rows) {
+        copy_nodes(&s->meant, &s->traced);
+        return s->meant.n;
+    }
+    several_forget(&s->meant);
     if (in_rows &&
         (add_shown(s, true, "marked ") || (*s->tui->filter_text && add_shown(s, false, "shown "))))
-        return s->n_nodes;
-    s->which = "all ";
+        return s->meant.n;
+    s->meant.which = "all ";
     add_rows(s);
-    return s->n_nodes;
+    return s->meant.n;
+}
+
+void several_keep(struct tui_several_trace *s)
+{
+    copy_nodes(&s->traced, &s->meant);
 }
 
 bool several_means(const struct tui_several_trace *s, const char *name)
 {
-    for (size_t i = 0; i < s->n_nodes; i++)
-        if (strcmp(s->nodes[i], name) == 0)
+    for (size_t i = 0; i < s->meant.n; i++)
+        if (strcmp(s->meant.names[i], name) == 0)
             return true;
     return false;
 }
