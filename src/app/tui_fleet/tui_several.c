@@ -109,7 +109,8 @@ static void question_answered(void *arg, bool yes)
 
 static void ask_question(struct tui_several_trace *s)
 {
-    if (s->ask == SEVERAL_NOT || s->asked || prompt_is_open(s->tui->prompt))
+    if (s->ask == SEVERAL_NOT || s->asked || s->trace.all.phase != FLEET_ASKS ||
+        prompt_is_open(s->tui->prompt))
         return;
     s->asked = true;
     tui_ask(s->tui, s->question, question_answered, s);
@@ -316,6 +317,8 @@ static void stop_parts(struct tui_several_trace *s)
         fleet_sessions_stop(&s->trace.all);
         return;
     }
+    if (s->trace.all.phase == FLEET_ENDED) /* what it has refused is being cleared */
+        return;
     s->trace.all.phase = FLEET_ASKS; /* as if it had been asked, and declined */
     fleet_sessions_answer(&s->trace.all, false);
 }
