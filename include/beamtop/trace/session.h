@@ -73,6 +73,8 @@ bool session_runs(const struct session *s); /* not NULL, and not at its end */
 bool session_excludes(const struct session *s, enum question other);
 /* ERR_REFUSED: what it would cost the node, by its estimate. */
 void session_refuse_cost(struct error *err, const struct session *s);
+/* The share of one core that it would cost the node; NaN: unknown. */
+double session_load(const struct session *s);
 /* What went wrong with one that is at its end: it left something on the node (ERR_TARGET), or else
    failed, or was ended by the node or the connection (ERR_LOST). ERR_NONE: nothing. */
 struct error session_trouble(const struct session *s);

@@ -78,14 +78,19 @@ static void leave_out(struct fleet_sessions *s, size_t node, const struct error 
     fleet_sessions_say(s, "%s is left out: %s", fleet_name(s->fleet, node), why->text);
 }
 
+static void ask_host(struct fleet_sessions *s, size_t ready, size_t node, const struct error *why)
+{
+    s->phase = FLEET_ASKS;
+    s->host->ask(s, ready, node, why);
+}
+
 /* Asks whether to go on with the others. False: that is not to be asked, or nobody is left. */
 static bool ask_for_rest(struct fleet_sessions *s, size_t ready, size_t node,
                          const struct error *why)
 {
     if (ready == 0 || !s->host->ask)
         return false;
-    s->phase = FLEET_ASKS;
-    s->host->ask(s, ready, node, why);
+    ask_host(s, ready, node, why);
     return true;
 }
 
@@ -203,23 +208,52 @@ static void drop_part(struct fleet_part *p)
         s->kind->dropped(s->arg, p->index);
 }
 
+/* Nothing but its cost speaks against it, and the host can be asked. */
+static bool only_costs(const struct fleet_part *p)
+{
+    const struct fleet_sessions *s = p->all;
+    return s->host->ask && !s->force && fleet_part_phase(p) == SESSION_ASKING &&
+           s->kind->is_expensive(p->session);
+}
+
+/* Of those that cost too much the dearest is asked for, behind what cannot take part. */
+static void ask_for_cost(struct fleet_sessions *s, size_t ready)
+{
+    const struct fleet_part *dearest = NULL;
+    struct error err = {0};
+    for (size_t i = 0; i < s->n; i++) {
+        const struct fleet_part *p = &s->parts[i];
+        if (p->session && only_costs(p) &&
+            (!dearest || session_load(p->session) > session_load(dearest->session)))
+            dearest = p;
+    }
+    if (!dearest)
+        return;
+    session_refuse_cost(&err, dearest->session);
+    ask_host(s, ready, dearest->index, &err);
+}
+
 static size_t count_ready(struct fleet_sessions *s)
 {
-    size_t ready = 0;
+    size_t ready = 0, costly = 0;
     struct error err = {0};
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n; i++) {
         ready += s->parts[i].session && why_not(&s->parts[i], &err) == 0;
+        costly += s->parts[i].session && only_costs(&s->parts[i]);
+    }
     for (size_t i = 0; i < s->n && s->phase == FLEET_PREPARES; i++) {
         struct fleet_part *p = &s->parts[i];
-        if (!p->session || why_not(p, &err) == 0)
+        if (!p->session || why_not(p, &err) == 0 || only_costs(p))
             continue;
         if (s->partial) {
             leave_out(s, i, &err);
             drop_part(p);
-        } else if (!ask_for_rest(s, ready, i, &err)) {
+        } else if (!ask_for_rest(s, ready + costly, i, &err)) {
             refuse_all(s, i, &err);
         }
     }
+    if (s->phase == FLEET_PREPARES)
+        ask_for_cost(s, ready);
     return ready;
 }
 

@@ -59,8 +59,8 @@ struct fleet_sessions_host {
     void (*say)(struct fleet_sessions *s, const char *line);
     /* None will run, or none does any more; err: why, else empty. It may not close them at once. */
     void (*end)(struct fleet_sessions *s, int code, const struct error *err);
-    /* Only `ready` of them can, not this node, the first such. fleet_sessions_answer() follows, not
-     * from within. NULL: it is a no. */
+    /* Only `ready` of them can, not this node, the first such; or it would cost too much, the
+     * dearest such. fleet_sessions_answer() follows, not from within. NULL: it is a no. */
     void (*ask)(struct fleet_sessions *s, size_t ready, size_t node, const struct error *why);
 };
 

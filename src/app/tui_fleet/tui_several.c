@@ -75,7 +75,7 @@ static void note_end(struct fleet_sessions *all, int code, const struct error *e
         fleet_log_fail(s->log, err->code != ERR_NONE ? err : &stopped);
 }
 
-/* Of the others: how many; of the cost: which is the first that is too expensive. */
+/* Of the others: how many; of the cost: which is the dearest. */
 static void note_question(struct fleet_sessions *all, size_t ready, size_t node,
                           const struct error *why)
 {

@@ -39,6 +39,11 @@ void session_refuse_cost(struct error *err, const struct session *s)
               session_share_text(cost, sizeof cost, *s->load, s->kind->cost));
 }
 
+double session_load(const struct session *s)
+{
+    return *s->load;
+}
+
 struct error session_trouble(const struct session *s)
 {
     const struct session_check *check = &s->status->check;
