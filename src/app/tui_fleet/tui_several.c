@@ -23,6 +23,17 @@ static bool runs(const struct tui_several_trace *s)
     return s->trace.all.n > 0 && s->trace.all.phase != FLEET_ENDED;
 }
 
+static bool was_set(const struct tui_several_trace *s)
+{
+    for (size_t i = 0; i < s->trace.all.n; i++) {
+        const struct session *session = s->trace.all.parts[i].session;
+        const struct session_status *status = session ? session_status(session) : NULL;
+        if (status && status->phase != SESSION_FAILED && !status->check.unarmed)
+            return true;
+    }
+    return false;
+}
+
 /* ---- its lines */
 
 static struct merge_line *keep_event(void *user, const struct fleet_part *p,
@@ -63,12 +74,27 @@ static void say_in_journal(struct fleet_sessions *all, const char *line)
     tui_journal(s->tui, false, "trace: %s", line);
 }
 
+/* Those that were meant were left out one after the other; NULL: none was. */
+static const struct error *why_left_out(const struct fleet_sessions *all)
+{
+    const struct error *why = NULL;
+    for (size_t i = 0; i < all->n; i++) {
+        if (all->parts[i].session)
+            return NULL;
+        if (!why && all->parts[i].why.code != ERR_NONE)
+            why = &all->parts[i].why;
+    }
+    return why;
+}
+
 static void note_end(struct fleet_sessions *all, int code, const struct error *err)
 {
     const struct fleet_trace *t = all->arg;
     struct tui_several_trace *s = t->user;
-    (void)code;
     const struct error stopped = {.code = ERR_REFUSED, .text = "stopped before it was set"};
+    const struct error *why = why_left_out(all);
+    if (err->code == ERR_NONE && code == EXIT_REFUSED && why)
+        err = why;
     if (err->code != ERR_NONE)
         tui_message(s->tui, STYLE_ERROR, "%s", err->text);
     if (!all->told_set)
@@ -185,7 +211,7 @@ static void on_several_turn(uv_timer_t *timer)
     fleet_sessions_turn(&s->trace.all);
     ask_question(s);
     follow_logs(s);
-    if (!s->began && s->trace.all.told_set) {
+    if (!s->began && s->trace.all.told_set && was_set(s)) {
         s->began = true;
         tui_journal(s->tui, false, "trace started on several nodes: %.120s", s->line);
     }
