@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The nodes of a trace of several: how far each is, what it has brought, what it has left. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "beamtop/base/alloc.h"
 #include "beamtop/base/text.h"
 #include "view_trace.h"
 
@@ -31,14 +33,23 @@ struct slice trace_node_label(struct slice name, bool whole)
     return at ? (struct slice){name.s, (size_t)(at - name.s)} : name;
 }
 
+static int compare_labels(const void *a, const void *b)
+{
+    return slice_order(*(const struct slice *)a, *(const struct slice *)b);
+}
+
 bool trace_nodes_whole(const struct trace_log *log)
 {
-    for (size_t i = 0; i < trace_log_nodes(log); i++)
-        for (size_t k = 0; k < i; k++)
-            if (slice_equal(trace_node_label(slice_of(trace_log_node(log, i)->name), false),
-                            trace_node_label(slice_of(trace_log_node(log, k)->name), false)))
-                return true;
-    return false;
+    const size_t n = trace_log_nodes(log);
+    struct slice *labels = alloc_zero(n + 1, sizeof *labels);
+    bool twice = false;
+    for (size_t i = 0; i < n; i++)
+        labels[i] = trace_node_label(slice_of(trace_log_node(log, i)->name), false);
+    qsort(labels, n, sizeof *labels, compare_labels);
+    for (size_t i = 1; i < n && !twice; i++)
+        twice = slice_equal(labels[i - 1], labels[i]);
+    free(labels);
+    return twice;
 }
 
 static void count_cell(struct trace_flow *f, enum style style, const char *label,
