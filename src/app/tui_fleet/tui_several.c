@@ -370,16 +370,16 @@ static void act_several(void *own, enum action action, const char *arg)
             tui_message(s->tui, STYLE_ERROR, "%s", err.text);
     } else if (action == ACTION_TRACE_ROW || action == ACTION_TRACE_PROCESS) {
         tui_act(s->tui, ACTION_TRACE, "");
+    } else if (action != ACTION_TRACE_STOP && action != ACTION_TRACE_PAUSE) {
+        tui_message(s->tui, STYLE_MESSAGE,
+                    "%s works only with one node: open it, and trace it separately",
+                    action_table[action].name);
     } else if (!runs(s)) {
         tui_message(s->tui, STYLE_MESSAGE, "no trace of several nodes is running");
     } else if (action == ACTION_TRACE_STOP) {
         stop_parts(s);
-    } else if (action == ACTION_TRACE_PAUSE) {
-        pause_parts(s, !is_paused(s));
     } else {
-        tui_message(s->tui, STYLE_MESSAGE,
-                    "%s works only with one node: open it, and trace it separately",
-                    action_table[action].name);
+        pause_parts(s, !is_paused(s));
     }
 }
 
