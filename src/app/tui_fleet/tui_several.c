@@ -463,11 +463,11 @@ static void lose_all(void *arg)
     close_trace(s);
 }
 
-/* The screen of one node was opened: what runs stays in sight. */
+/* The screen of one node was opened: what it has brought stays in sight. */
 static void keep_shown(void *own)
 {
     struct tui_several_trace *s = own;
-    if (runs(s))
+    if (s->log)
         model_set_trace(s->tui->model, fleet_log_trace(s->log));
 }
 
