@@ -282,10 +282,12 @@ static void add_preflight(struct trace_preflight *sum, const struct trace_prefli
     sum->functions_cut |= p->functions_cut;
     sum->processes += p->processes;
     sum->expensive |= p->expensive;
-    sum->load = p->load > sum->load ? p->load : sum->load;
-    sum->count_ms = p->count_ms > sum->count_ms ? p->count_ms : sum->count_ms;
-    if (p->count_ms > 0 && !isnan(p->calls_per_s))
-        sum->calls_per_s = (isnan(sum->calls_per_s) ? 0 : sum->calls_per_s) + p->calls_per_s;
+    if (p->count_ms <= 0 || isnan(p->calls_per_s) ||
+        (!isnan(sum->calls_per_s) && p->load <= sum->load))
+        return;
+    sum->load = p->load; /* of the dearest, with the calls that cost it */
+    sum->count_ms = p->count_ms;
+    sum->calls_per_s = p->calls_per_s;
 }
 
 /* Unverified is said of the whole where one is. */

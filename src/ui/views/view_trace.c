@@ -300,9 +300,11 @@ static bool put_counted(const struct event_look *look)
 
 /* ---- what stands there without events */
 
-static void put_trace_findings(struct view_page *page, const struct trace_state *state, int columns)
+static void put_trace_findings(struct view_page *page, const struct trace_log *log, int columns)
 {
+    const struct trace_state *state = trace_log_state(log);
     const struct trace_preflight *p = &state->preflight;
+    const bool several = trace_log_nodes(log) > 0;
     char text[400], rate[32], took[32], share[32];
     if (state->status.phase == SESSION_FAILED && *state->status.error.text)
         trace_text(page, STYLE_ERROR, state->status.error.text, 0, columns);
@@ -311,9 +313,10 @@ static void put_trace_findings(struct view_page *page, const struct trace_state 
         trace_text(page, STYLE_NORMAL, p->why_none, 0, columns);
     if (p->count_ms > 0 && !isnan(p->calls_per_s) && state->status.phase < SESSION_RUNNING) {
         snprintf(text, sizeof text,
-                 "At least %s calls/s, counted for %s. Checking them costs %s of one "
+                 "At least %s calls/s%s, counted for %s. Checking them costs %s of one "
                  "scheduler or more, whatever is shown.",
                  text_count(rate, sizeof rate, p->calls_per_s),
+                 several ? " on the node with most" : "",
                  text_duration_as(took, sizeof took, p->count_ms / 1000, true),
                  text_percent(share, sizeof share, p->load));
         trace_text(page, p->expensive ? STYLE_WARN : STYLE_NORMAL, text, 0, columns);
@@ -390,7 +393,6 @@ static void trace_page(void *state, const struct model *m, struct view_page *pag
             put_nothing(page, columns);
         return;
     }
-    const struct trace_state *s = trace_log_state(log);
     event_look_init(&look, page, log, columns, model_utc_offset(m));
     trace_head(page, log, page->pane_rows, columns);
     page->hold = v->by_latency ? HOLD_FIRST : HOLD_LAST;
@@ -402,7 +404,7 @@ static void trace_page(void *state, const struct model *m, struct view_page *pag
         page->fixed = page->n_lines;
         put_events(v, &look, m);
     }
-    put_trace_findings(page, s, columns);
+    put_trace_findings(page, log, columns);
     if (!put_counted(&look) && trace_log_len(log) == 0) {
         trace_text(page, STYLE_DIM, why_empty(log), 0, columns);
         put_unseen(page, log, columns);

@@ -203,6 +203,25 @@ TEST(test_failed_part_spoils_no_check)
     trace_log_free(b);
 }
 
+/* What it would cost one scheduler, beside the calls there that cost it. */
+TEST(test_estimate_is_of_the_dearest)
+{
+    struct fleet_log *l = log_of("m:f(_)", 2, 0);
+    struct trace_log *a = node_log(SESSION_ASKING), *b = node_log(SESSION_ASKING);
+    trace_log_state_edit(a)->preflight =
+        (struct trace_preflight){.calls_per_s = 1000, .count_ms = 200, .load = 0.1};
+    trace_log_state_edit(b)->preflight =
+        (struct trace_preflight){.calls_per_s = 2000, .count_ms = 100, .load = 0.2};
+    fleet_log_take(l, 0, b);
+    fleet_log_take(l, 1, a);
+    fleet_log_sum(l);
+    const struct trace_preflight *p = &trace_log_state(fleet_log_trace(l))->preflight;
+    assert_true(p->load == 0.2 && p->calls_per_s == 2000 && p->count_ms == 100);
+    fleet_log_free(l);
+    trace_log_free(a);
+    trace_log_free(b);
+}
+
 /* One that could not be set is said beside those that could; with --first the events are those. */
 TEST(test_left_out_and_first)
 {
