@@ -124,7 +124,6 @@ static void question_answered(void *arg, bool yes)
 {
     struct tui_several_trace *s = arg;
     const enum several_ask of = s->ask;
-    s->asked = false;
     s->ask = SEVERAL_NOT;
     if (yes && of == SEVERAL_PARTIAL)
         s->trace.all.partial = true;
@@ -133,12 +132,11 @@ static void question_answered(void *arg, bool yes)
     fleet_sessions_answer(&s->trace.all, yes);
 }
 
+/* Once more where another prompt took the place of the question. */
 static void ask_question(struct tui_several_trace *s)
 {
-    if (s->ask == SEVERAL_NOT || s->asked || s->trace.all.phase != FLEET_ASKS ||
-        prompt_is_open(s->tui->prompt))
+    if (s->ask == SEVERAL_NOT || s->trace.all.phase != FLEET_ASKS || prompt_is_open(s->tui->prompt))
         return;
-    s->asked = true;
     tui_ask(s->tui, s->question, question_answered, s);
 }
 
@@ -313,7 +311,7 @@ static int start_several(void *own, const char *line, bool prompted, size_t *off
     s->line = copy;
     s->request = request;
     s->log = log;
-    s->began = s->over = s->asked = s->paused_by_us = false;
+    s->began = s->over = s->paused_by_us = false;
     s->ask = SEVERAL_NOT;
     s->quit_by_ms = 0; /* a quit that was declined in the end */
     open_parts(s);

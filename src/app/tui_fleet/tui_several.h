@@ -30,9 +30,8 @@ struct tui_several_trace {
     struct several_nodes meant;  /* by the prompt, or by what begins */
     struct several_nodes traced; /* by the trace that began last */
     uv_timer_t timer;
-    enum several_ask ask; /* what is to be asked as soon as the prompt is free … */
+    enum several_ask ask; /* what is to be asked as soon as the prompt is free, or is */
     char question[400];
-    bool asked;       /* … or is open */
     bool began, over; /* for the journal */
     unsigned turns;
     bool paused_by_us;
