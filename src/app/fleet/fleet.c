@@ -451,7 +451,10 @@ bool fleet_are_one(const struct fleet *f, size_t a, size_t b)
 
 const struct error *fleet_why(const struct fleet *f, size_t node)
 {
+    static const struct error removed = {.code = ERR_LOST, .text = "the node was removed"};
     const struct member *m = f->members[node];
+    if (m->removed)
+        return &removed;
     return fleet_has_why(m) ? &m->why : NULL;
 }
 
