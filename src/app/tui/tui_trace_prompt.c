@@ -88,6 +88,8 @@ static void show_trace_line(void *arg)
     buf_printf(&text, "%s\n", text.len == 0 ? line->sentence : "");
     if (tr->spec_shown)
         buf_printf(&text, "%s\n", line->spec);
+    if (tr->is_several && *tr->of && *said && !line->wrong)
+        buf_printf(&text, "on %s: ", tr->of);
     buf_puts(&text, *said ? said : "…");
     if (!line->wrong && !line->nothing)
         put_spec_key(tr, &text);
@@ -141,6 +143,8 @@ void tui_trace_prompt(struct tui_trace *tr, const char *initial)
         t->several->mark(t->own[TUI_SEVERAL], tr->mark, sizeof tr->mark);
         tr->names.mark = tr->mark;
         tr->names.of = t->several->live(t->own[TUI_SEVERAL]);
+        const char *of = tr->names.of ? live_peer_node(tr->names.of) : NULL;
+        snprintf(tr->of, sizeof tr->of, "%.60s", of ? of : "");
     }
     tui_names_open(t, &tr->names, tr, initial);
 }

@@ -26,7 +26,8 @@ struct tui_trace {
     bool spec_shown;     /* its match specification */
     struct tui_names names;
     char mark[64];    /* before it, where: */
-    bool is_several;  /* it is of several nodes */
+    bool is_several;  /* it is of several nodes … */
+    char of[64];      /* … and what is known of the line is of this one */
     bool error_shown; /* by Enter, even if it is at the end of the line */
     char why[256];    /* what the trace said of it, when that was not an error of the line */
 
