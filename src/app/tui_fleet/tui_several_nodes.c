@@ -64,9 +64,11 @@ size_t several_choose(struct tui_several_trace *s)
         return s->meant.n;
     }
     several_forget(&s->meant);
-    if (in_rows &&
-        (add_shown(s, true, "marked ") || (*s->tui->filter_text && add_shown(s, false, "shown "))))
+    if (in_rows && (add_shown(s, true, "marked ") || *s->tui->filter_text)) {
+        if (s->meant.n == 0) /* none where the filter shows no node */
+            (void)add_shown(s, false, "shown ");
         return s->meant.n;
+    }
     s->meant.which = "all ";
     add_rows(s);
     return s->meant.n;
