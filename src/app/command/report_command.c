@@ -174,7 +174,7 @@ static bool is_same_node(const struct side *x, size_t i, const struct side *y, s
            strcmp(recording_info(one)->node, recording_info(other)->node) == 0;
 }
 
-/* A node that left and came back has several recordings, and maybe none at first. */
+/* A node that left and came back has several recordings; its first entry may lack one. */
 static void pair_nodes(struct files *f, bool (*is_same)(const struct side *x, size_t i,
                                                         const struct side *y, size_t k))
 {
