@@ -53,10 +53,20 @@ static const char *names_of(const struct shared_finding *f, struct arena *a)
     return names;
 }
 
-static void put_finding(struct paper *p, const struct shared_finding *f, size_t n)
+/* A node that left and came back may have several recordings. */
+static const char *word_of_many(const struct summary *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(s[i].input->name, s[k].input->name) == 0)
+                return "recordings";
+    return "nodes";
+}
+
+static void put_finding(struct paper *p, const struct shared_finding *f, size_t n, const char *many)
 {
     const struct finding *worst = f->worst;
-    paper_item(p, "on %zu of %zu nodes: %s (%s: %s): %s%s%s. %s%s.", f->n, n, worst->rule,
+    paper_item(p, "on %zu of %zu %s: %s (%s: %s): %s%s%s. %s%s.", f->n, n, many, worst->rule,
                finding_severity_word(worst->severity), names_of(f, &p->arena), worst->title,
                f->n > 1 ? ", in " : "", f->n > 1 ? f->of->input->name : "",
                worst->severity == FINDING_NOTE ? "" : "Action: ", worst->action);
@@ -78,12 +88,13 @@ void findings_share(const struct summary *s, size_t n, enum finding_severity sev
 struct nodes_paper {
     struct paper *paper;
     size_t n;
+    const char *many;
 };
 
 static void put_shared(void *arg, const struct shared_finding *f)
 {
     const struct nodes_paper *p = arg;
-    put_finding(p->paper, f, p->n);
+    put_finding(p->paper, f, p->n, p->many);
 }
 
 void findings_put_shared(struct paper *p, const struct summary *s, size_t n)
@@ -95,7 +106,7 @@ void findings_put_shared(struct paper *p, const struct summary *s, size_t n)
         paper_put(p, "None on any node.");
     for (int severity = FINDING_ACT; severity >= FINDING_NOTE; severity--)
         findings_share(s, n, (enum finding_severity)severity, &p->arena, put_shared,
-                       &(struct nodes_paper){p, n});
+                       &(struct nodes_paper){p, n, word_of_many(s, n)});
 }
 
 /* ---- what differs */
@@ -182,8 +193,9 @@ static void put_nodes(struct paper *p, const struct summary *s, size_t n)
 
 void summary_nodes(struct paper *p, const struct summary *s, size_t n)
 {
-    p->title = arena_printf(&p->arena, "beamtop: %zu nodes compared", n);
-    paper_heading(p, 1, "%zu nodes compared", n);
+    const char *many = word_of_many(s, n);
+    p->title = arena_printf(&p->arena, "beamtop: %zu %s compared", n, many);
+    paper_heading(p, 1, "%zu %s compared", n, many);
     put_nodes(p, s, n);
     paper_heading(p, 2, "Findings");
     findings_put_shared(p, s, n);
