@@ -51,7 +51,7 @@ static bool read_target(char *out, const uint8_t *message, size_t len, size_t at
             at = to;
             continue;
         }
-        if (label > LABEL_MOST || at + 1 + label > len || n + label + 1 >= SRV_TARGET_BYTES)
+        if (label > LABEL_MOST || at + 1 + label > len || n + label + 1 > SRV_TARGET_BYTES)
             return false;
         for (size_t i = 1; i <= label; i++) {
             if (!is_host_byte(message[at + i]))
