@@ -53,8 +53,8 @@ static void note_period(struct recorded_row *row, const struct recording_info *i
     char from[40], to[40];
     (void)text_date_time(from, sizeof from, info->first_us, ' ', 0);
     (void)text_date_time(to, sizeof to, info->last_us, ' ', 0);
-    snprintf(row->note, sizeof row->note, "%lld ticks, %s to %s UTC%s%s", (long long)info->ticks,
-             from, to, *node->why ? ": " : "", node->why);
+    snprintf(row->note, sizeof row->note, "%lld ticks, %s to %s UTC%s%.200s",
+             (long long)info->ticks, from, to, *node->why ? ": " : "", node->why);
 }
 
 static void read_recorded(struct recorded_row *row, const struct recorded_node *node)
@@ -62,7 +62,7 @@ static void read_recorded(struct recorded_row *row, const struct recorded_node *
     struct recording *r = NULL;
     struct error err = {0};
     if (recording_open(&r, row->path, &err) != 0) {
-        snprintf(row->note, sizeof row->note, "%s", *node->why ? node->why : err.text);
+        snprintf(row->note, sizeof row->note, "%.299s", *node->why ? node->why : err.text);
         return;
     }
     row->is_readable = true;

@@ -322,7 +322,7 @@ static void note_node(struct trace_node *n, const struct trace_state *s)
     n->phase = s->status.phase;
     n->check = s->status.check;
     n->counts = s->total;
-    snprintf(n->says, sizeof n->says, "%s",
+    snprintf(n->says, sizeof n->says, "%.159s",
              failed ? s->status.error.text
              : s->status.phase >= SESSION_ENDED
                  ? *s->end_text ? s->end_text : trace_end_name(s->end)
