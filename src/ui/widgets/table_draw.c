@@ -87,6 +87,15 @@ static int narrow_column(struct fitted *f, int i, int least, int most)
     return taken;
 }
 
+/* The first column names the row: it keeps what it needs, up to a fifth of the screen. */
+static int narrowest_width(const struct table *t, const struct view_page *page, int columns, int i)
+{
+    const int seen = seen_width(t, &page->columns[i], i), part = columns / 5;
+    if (i > 0)
+        return NARROWEST;
+    return seen < part ? seen : part > NARROWEST ? part : NARROWEST;
+}
+
 /*
  * Numbers that do not fit their column widen it; text columns that grow share the room left. Where
  * there is too little, they first give what they do not use, then the last ones are cut. */
@@ -114,7 +123,7 @@ static void fit_table_columns(const struct table *t, const struct view_page *pag
             room += narrow_column(f, i, seen_width(t, &page->columns[i], i), -room);
     for (int i = f->n - 1; i >= 0 && room < 0; i--)
         if (page->columns[i].grows)
-            room += narrow_column(f, i, NARROWEST, -room);
+            room += narrow_column(f, i, narrowest_width(t, page, columns, i), -room);
     if (page->bar_column >= 0 && page->bar_column < f->n && room > 0)
         f->width[page->bar_column] += room;
     f->total = total_width(f);
