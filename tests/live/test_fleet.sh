@@ -48,7 +48,7 @@ other_commands_take_them() {
         and all(.[]; length == 2 and all(.[]; .rows | length > 10))" || return 1
     "$beamtop" info "$names" --cookie-file "$work/cookie" --timeout 30 --format csv >"$work/out" 2>"$work/err"
     ends_with 0 $? && [ "$(wc -l <"$work/out")" = $((count + 1)) ] || return 1
-    "$beamtop" spans "$names" 'lists:map/2' --cookie-file "$work/cookie" >"$work/out" 2>"$work/err"
+    "$beamtop" capture "$names" --cookie-file "$work/cookie" >"$work/out" 2>"$work/err"
     ends_with 2 $? && told 'takes one node'
 }
 
