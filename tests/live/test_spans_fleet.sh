@@ -173,9 +173,10 @@ says_lost() { grep -q "$b: .*connection" "$work/err"; }
 one_hangs() { one_of 8 shows_the_rest; }
 shows_the_rest() {
     goes a requests "$b" && arms 'spans_fleet_load:request(_)' || return 1
+    dir=$dir_a
+    wait_until 60 captures
     kill -STOP "$(os_vm "$c")"
     kill -INT "$armed"
-    dir=$dir_a
     wait_until 60 captures_no_more
     ended=$?
     kill -INT "$armed"
@@ -187,6 +188,7 @@ shows_the_rest() {
             and any(.roots[]; .outcome == \"ok\" and (called(\$b) | length == 1))"
 }
 
+captures() { order audit && grep -q system_tracer "$dir/left"; }
 captures_no_more() { order audit && ! grep -q system_tracer "$dir/left"; }
 
 a_kill_leaves_nothing() {
