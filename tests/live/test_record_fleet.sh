@@ -225,9 +225,9 @@ names_of_a_service() {
     echo "${last#*@}" >"$work/hosts"
     echo "nameserver $server" >"$work/resolv"
     (cd "$work" && exec erl -noinput -eval "
-        {ok, dns_answers} = c:c(dns_answers), dns_answers:start(\"$server\", \"$work/hosts\")." >"$work/dns" 2>&1) &
+        {ok, dns_answers} = c:c(dns_answers), dns_answers:start(\"$server\", \"$work/hosts\")." >"$work/dns.log" 2>&1) &
     dns_pid=$!
-    wait_until 60 test -s "$work/hosts.asked" || { cat "$work/dns"; kill "$dns_pid"; not_tried "no port 53 here"; return 0; }
+    wait_until 60 test -s "$work/hosts.asked" || { cat "$work/dns.log"; kill "$dns_pid"; not_tried "no port 53 here"; return 0; }
     # shellcheck disable=SC2016
     unshare -m sh -c 'mount --bind "$0" /etc/resolv.conf && exec "$@"' "$work/resolv" \
         "$beamtop" record "${last%@*}@srv:_epmd._tcp.shop.test" -o "$recorded" --cookie-file "$work/cookie" --timeout 30 \
