@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# shellcheck shell=sh disable=SC1091,SC2034,SC2154
+# shellcheck shell=sh disable=SC1091,SC2016,SC2034,SC2154
 # Several nodes at once, one of each release that is here; sourced after releases.sh. A case sees
 #   names     NODE,NODE…     count   how many     dirs   where each reads and writes
 #   last, last_dir, last_pid, last_otp            of the last one
@@ -38,6 +38,18 @@ stop_nodes() {
     stop_epmd
     rm -rf "$work"
 }
+
+all_clean() {
+    for dir in $dirs; do is_clean || return 1; done
+}
+
+# Of 20 rounds of fleet_load.erl: each of the 60 calls that stands before what caused it is said to be of
+# the same time, or to be late.
+in_order='[.[] | select(.kind == "call")
+      | (.args[0] | tonumber) * 3 + {"fleet_load:ping/1": 0, "fleet_load:pong/1": 1, "fleet_load:back/1": 2}[.mfa]
+      | {at: .}] as $at
+    | [.[] | select(.kind == "call")] as $calls
+    | [range(0; 60) as $i | range(0; $i) as $j | select($at[$j].at > $at[$i].at) | $calls[$i].same_time or $calls[$i].late] | all'
 
 # run_on_several CASE…: BEAMTOP_TESTS chooses some.
 run_on_several() {

@@ -32,10 +32,6 @@ arms() {
 all_order() {
     for dir in $dirs; do order "$1" || return 1; done
 }
-all_clean() {
-    for dir in $dirs; do is_clean || return 1; done
-}
-
 # stops CODE
 stops() {
     kill -INT "$armed"

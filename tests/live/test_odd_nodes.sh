@@ -9,9 +9,9 @@ set -u
 
 load=fleet_load
 . "$(dirname "$0")/releases.sh"
+. "$(dirname "$0")/several.sh"
 
 otp=$(releases_of once)
-pids='' dirs='' names=''
 
 # adds SUFFIX [FLAGS [NAME [COOKIE]]]
 adds() {
@@ -20,19 +20,6 @@ adds() {
 }
 
 both_are_up() { adds a && adds b && one=${names%,*} two=${names#*,} two_dir=$dir two_pid=$node_pid; }
-
-stop_nodes() {
-    # shellcheck disable=SC2086
-    [ -z "$pids" ] || kill -9 $pids 2>/dev/null
-    node_pid=
-    for dir in $dirs; do rm -rf "${dir:?}"; done
-    stop_epmd
-    rm -rf "$work"
-}
-
-all_clean() {
-    for dir in $dirs; do is_clean || return 1; done
-}
 
 # ---- rows
 
@@ -168,11 +155,6 @@ steps() {
     away=$((away - $2))
     [ "${away#-}" -le 2 ] || { echo "the clock is $away s further away than $2"; return 1; }
 }
-
-# Each of the 60 that stands before what caused it is said to be of the same time, or to be late.
-in_order='[.[] | select(.kind == "call")] as $calls
-    | [$calls[] | (.args[0] | tonumber) * 3 + {"fleet_load:ping/1": 0, "fleet_load:pong/1": 1, "fleet_load:back/1": 2}[.mfa]] as $at
-    | [range(0; 60) as $i | range(0; $i) as $j | select($at[$j] > $at[$i]) | $calls[$i].same_time or $calls[$i].late] | all'
 
 # A VM whose monotonic clock goes back ends: there is no such step.
 wall_clock_steps() { steps wall -5 ''; }

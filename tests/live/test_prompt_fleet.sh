@@ -18,10 +18,6 @@ all_order() {
     for dir in $dirs; do order "$1" || return 1; done
 }
 
-all_clean() {
-    for dir in $dirs; do is_clean || return 1; done
-}
-
 opens() {
     tm_open 160 40 &&
         tm_run "$beamtop $names --cookie-file $work/cookie --no-config --timeout 30; echo ended=\$?" &&

@@ -37,10 +37,6 @@ ticks_of() { sqlite3 -readonly "$1" 'SELECT count(*) FROM tick' 2>/dev/null || e
 has_ticks() {
     for file in "$recorded"/*.btr; do [ "$(ticks_of "$file")" -ge "$1" ] || return 1; done
 }
-all_clean() {
-    for dir in $dirs; do is_clean || return 1; done
-}
-
 # ---- what is recorded
 
 has_a_file_for_each() {

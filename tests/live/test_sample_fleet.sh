@@ -25,9 +25,7 @@ works() {
 rests() {
     for dir in $dirs; do order still || return 1; done
 }
-all_clean() {
-    for dir in $dirs; do is_clean || return 1; done
-}
+
 # Each node's name is the first frame of a stack with the load in it.
 has_each() {
     for sampled in $(echo "$names" | tr , ' '); do

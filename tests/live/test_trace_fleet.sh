@@ -41,10 +41,6 @@ all_order() {
     for dir in $dirs; do order "$1" || return 1; done
 }
 
-all_clean() {
-    for dir in $dirs; do is_clean || return 1; done
-}
-
 # The last node goes to the one before it, which is of no much older release, and back; 20 ms are between
 # cause and what it causes.
 causes_come_first() {
@@ -64,13 +60,6 @@ causes_come_first() {
         holds "$in_order" && holds "[.[] | select(.kind == \"call\") | .node] | unique | length == 2" && all_clean
 }
 came_back() { grep -c '"fleet_load:back/1"' "$work/out" | grep -qx 20; }
-
-# Each of the 60 that stands before what caused it is said to be of the same time, or to be late.
-in_order='[.[] | select(.kind == "call")
-      | (.args[0] | tonumber) * 3 + {"fleet_load:ping/1": 0, "fleet_load:pong/1": 1, "fleet_load:back/1": 2}[.mfa]
-      | {at: .}] as $at
-    | [.[] | select(.kind == "call")] as $calls
-    | [range(0; 60) as $i | range(0; $i) as $j | select($at[$j].at > $at[$i].at) | $calls[$i].same_time or $calls[$i].late] | all'
 
 # 10 over all of them, whatever each could give.
 events_are_divided() {
