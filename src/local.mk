@@ -14,6 +14,7 @@ src_libetf_a_CFLAGS = $(AM_CFLAGS) $(EI_CFLAGS)
 noinst_LIBRARIES += src/liblink.a
 src_liblink_a_SOURCES =
 include src/link/local.mk
+include src/link/discover/local.mk
 include src/link/dns/local.mk
 src_liblink_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
 

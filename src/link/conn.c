@@ -54,7 +54,10 @@ static void go_down(struct conn *c, enum conn_failure why, const struct error *e
 void conn_lost(struct conn *c, int status)
 {
     struct error err = {0};
-    if (status == UV_EOF)
+    enum conn_failure why = CONN_LOST;
+    if (way_explain(c->way, &c->stream, &why, &err))
+        error_context(&err, "the connection to %s is lost", c->peer);
+    else if (status == UV_EOF)
         error_set(&err, ERR_LOST, "the node stopped or disconnected beamtop");
     else
         error_set(&err, ERR_LOST, "the connection to %s is lost: %s", c->peer, uv_strerror(status));
@@ -212,22 +215,22 @@ int conn_kill(struct conn *c, const struct etf_pid *pid, struct error *err)
 
 /* ---- the way up */
 
-static int adopt_socket(struct conn *c, int fd)
+static int adopt_socket(struct conn *c)
 {
+    const int fd = c->stream.fd;
     unsigned gone_ms = PEER_GONE_MS;
     int rc = uv_tcp_init(c->loop, &c->tcp);
+    if (rc == 0) {
+        c->tcp.data = c;
+        c->tcp_open = true;
+        c->open_handles++;
+        rc = uv_tcp_open(&c->tcp, fd);
+    }
     if (rc != 0) {
-        close(fd);
+        way_end(c->way, &c->stream);
         return rc;
     }
-    c->tcp.data = c;
-    c->tcp_open = true;
-    c->open_handles++;
-    rc = uv_tcp_open(&c->tcp, fd);
-    if (rc != 0) {
-        close(fd);
-        return rc;
-    }
+    c->stream.fd = -1;
     uv_tcp_nodelay(&c->tcp, 1);
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &gone_ms, sizeof gone_ms);
     return uv_read_start((uv_stream_t *)&c->tcp, conn_on_alloc, conn_on_read);
@@ -239,7 +242,7 @@ static void on_dialed(void *arg, const struct dial_result *r)
     const struct handshake *h = r->handshake;
     c->dial = NULL;
     c->claim = r->claim;
-    if (r->fd < 0) {
+    if (r->stream.fd < 0) {
         go_down(c, r->why, &r->err);
         return;
     }
@@ -253,7 +256,8 @@ static void on_dialed(void *arg, const struct dial_result *r)
         c->atoms_out = atom_cache_new();
         frame_reader_expand(&c->reader, c->atoms_in);
     }
-    int rc = adopt_socket(c, r->fd);
+    c->stream = r->stream;
+    int rc = adopt_socket(c);
     if (rc != 0) {
         struct error err = {0};
         error_set(&err, ERR_SYSTEM, "the connected socket cannot be used: %s", uv_strerror(rc));
@@ -275,12 +279,13 @@ int conn_open(struct conn **out, uv_loop_t *loop, const struct conn_options *opt
     c->loop = loop;
     c->handlers = *handlers;
     c->arg = c->receiver = arg;
-    c->claim = -1;
+    c->claim = c->stream.fd = -1;
     int rc = dial_start(&c->dial, loop, options, on_dialed, c, err);
     if (rc != 0) {
         free(c);
         return rc;
     }
+    c->way = way_take(options->way);
     uv_timer_init(loop, &c->tick);
     uv_timer_init(loop, &c->once);
     c->tick.data = c->once.data = c;
@@ -303,6 +308,8 @@ static void on_handle_closed(uv_handle_t *h)
     atom_cache_free(c->atoms_in);
     atom_cache_free(c->atoms_out);
     claim_drop(&c->claim);
+    way_end(c->way, &c->stream);
+    way_drop(c->way);
     free(c->read_buf);
     free(c);
     if (closed)
@@ -377,9 +384,11 @@ bool conn_peer_is(const struct conn *c, pid_t pid)
     struct sockaddr_storage to = {0}, from = {0};
     int to_len = sizeof to, from_len = sizeof from;
     struct listener l;
-    return c->tcp_open && uv_tcp_getpeername(&c->tcp, (struct sockaddr *)&to, &to_len) == 0 &&
+    const char *tree = c->way ? c->way->proc_tree : "/proc";
+    return c->tcp_open && tree &&
+           uv_tcp_getpeername(&c->tcp, (struct sockaddr *)&to, &to_len) == 0 &&
            uv_tcp_getsockname(&c->tcp, (struct sockaddr *)&from, &from_len) == 0 &&
-           listener_look(&l, "/proc", &to, &from) && l.here && l.found &&
+           listener_look(&l, tree, &to, &from) && l.here && l.found &&
            proc_has_socket("/proc", pid, l.inode);
 }
 

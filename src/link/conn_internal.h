@@ -26,6 +26,8 @@ struct conn {
     uv_loop_t *loop;
     enum state state;
     struct dial *dial;
+    struct conn_way *way;     /* NULL: TCP from here */
+    struct way_stream stream; /* on it; its socket is in tcp */
     uv_tcp_t tcp;
     uv_timer_t tick;
     uv_timer_t once; /* a callback put off to the loop; the limit of the flush at close */

@@ -13,6 +13,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/link/epmd.h"
+#include "epmd_way.h"
 
 #define DEFAULT_TIMEOUT_MS 5000
 #define NAMES_SHOWN 12 /* of those that epmd knows, in the text of an error */
@@ -22,6 +23,7 @@ struct dial {
     struct handshake hs;
     struct lookup *lookup;
     struct epmd_query *query;
+    struct epmd_way_query *way_query;
     uv_work_t work;
     bool working;
     bool cancelled;
@@ -47,12 +49,13 @@ static void dial_free(struct dial *d)
 {
     cookie_wipe(&d->hs.cookie);
     close(d->hs.cancel_fd);
+    way_drop(d->hs.way);
     free(d);
 }
 
 static void finish_dial(struct dial *d)
 {
-    struct dial_result r = {.fd = d->hs.fd,
+    struct dial_result r = {.stream = d->hs.stream,
                             .claim = d->hs.claim,
                             .why = d->hs.why,
                             .err = d->hs.err,
@@ -63,7 +66,7 @@ static void finish_dial(struct dial *d)
 
 static void finish_failed(struct dial *d, enum conn_failure why, const struct error *err)
 {
-    d->hs.fd = -1;
+    d->hs.stream.fd = -1;
     claim_drop(&d->hs.claim);
     d->hs.why = why;
     d->hs.err = *err;
@@ -83,8 +86,8 @@ static void after_handshake(uv_work_t *work, int status)
     struct dial *d = work->data;
     d->working = false;
     if (d->cancelled) {
-        if (status == 0 && d->hs.fd >= 0)
-            close(d->hs.fd);
+        if (status == 0)
+            way_end(d->hs.way, &d->hs.stream);
         claim_drop(&d->hs.claim);
         dial_free(d);
     } else {
@@ -191,6 +194,7 @@ static void on_known_names(void *arg, const struct epmd_answer *a)
     struct error err = {0};
     struct buf names;
     d->query = NULL;
+    d->way_query = NULL;
     buf_init(&names, 0);
     put_known_names(&names, a);
     if (d->local.os_pid > 0) {
@@ -217,7 +221,11 @@ static void ask_known_names(struct dial *d)
 {
     struct error err = {0};
     const struct sockaddr *sa = (const struct sockaddr *)&d->hs.addresses[d->asking].sa;
-    if (epmd_ask(&d->query, d->loop, sa, NULL, ms_left(d), on_known_names, d, &err) != 0) {
+    int rc = d->hs.way
+                 ? epmd_way_ask(&d->way_query, d->loop, d->hs.way, d->hs.way_address, d->epmd_port,
+                                NULL, ms_left(d), on_known_names, d, &err)
+                 : epmd_ask(&d->query, d->loop, sa, NULL, ms_left(d), on_known_names, d, &err);
+    if (rc != 0) {
         struct epmd_answer none = {.failure = EPMD_UNREACHABLE};
         on_known_names(d, &none);
     }
@@ -232,6 +240,8 @@ static enum conn_failure epmd_failure_here(enum epmd_failure f)
         return CONN_FAILED_EPMD_SILENT;
     case EPMD_NO_NAME:
         return CONN_FAILED_NO_NAME;
+    case EPMD_NO_WAY:
+        return CONN_FAILED_WAY;
     case EPMD_OK:
     case EPMD_NOT_EPMD:
         break;
@@ -261,9 +271,11 @@ static void on_port(void *arg, const struct epmd_answer *a)
 {
     struct dial *d = arg;
     d->query = NULL;
+    d->way_query = NULL;
     if (a->failure == EPMD_OK) {
         d->hs.port = a->port;
-        use_address(d, d->asking);
+        if (!d->hs.way)
+            use_address(d, d->asking);
         start_handshake(d);
     } else if (a->failure == EPMD_NO_NAME) {
         if (!go_local(d))
@@ -345,8 +357,38 @@ static int prepare_dial(struct dial *d, const struct conn_options *o, struct err
              o->local.address ? o->local.address : "");
     hs->timeout_ms = o->timeout_ms != 0 ? o->timeout_ms : DEFAULT_TIMEOUT_MS;
     hs->deadline_mono_ns = clock_mono_ns() + (uint64_t)hs->timeout_ms * 1000000u;
-    hs->fd = hs->claim = -1;
+    hs->claim = -1;
     return 0;
+}
+
+static void no_work(uv_work_t *work)
+{
+    (void)work;
+}
+
+static void after_no_work(uv_work_t *work, int status)
+{
+    struct dial *d = work->data;
+    (void)status;
+    d->working = false;
+    if (d->cancelled)
+        dial_free(d);
+    else
+        start_handshake(d);
+}
+
+/* By a way the far side looks its host up. `done` waits for the loop in any case. */
+static int start_by_way(struct dial *d, struct conn_way *way, bool other_address, struct error *err)
+{
+    d->hs.way = way_take(way);
+    d->hs.way_address = other_address ? d->dial_host : NULL;
+    d->local = (struct conn_local){0};
+    if (d->hs.port == 0)
+        return epmd_way_ask(&d->way_query, d->loop, way, d->hs.way_address, d->epmd_port,
+                            d->hs.target.alive, ms_left(d), on_port, d, err);
+    d->work.data = d;
+    d->working = true;
+    return uv_queue_work(d->loop, &d->work, no_work, after_no_work);
 }
 
 int dial_start(struct dial **out, uv_loop_t *loop, const struct conn_options *options,
@@ -358,6 +400,7 @@ int dial_start(struct dial **out, uv_loop_t *loop, const struct conn_options *op
     d->loop = loop;
     d->done = done;
     d->arg = arg;
+    d->hs.stream.fd = -1;
     d->hs.cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (d->hs.cancel_fd < 0) {
         int e = errno;
@@ -365,7 +408,9 @@ int dial_start(struct dial **out, uv_loop_t *loop, const struct conn_options *op
         return error_set_errno(err, e, "no event descriptor for the connection");
     }
     int rc = prepare_dial(d, options, err);
-    if (rc == 0)
+    if (rc == 0 && options->way)
+        rc = start_by_way(d, options->way, options->dial_host != NULL, err);
+    else if (rc == 0)
         rc = lookup_start(&d->lookup, loop, d->dial_host,
                           d->local.port != 0 ? d->hs.timeout_ms / 2 : d->hs.timeout_ms,
                           on_addresses, d, err);
@@ -384,6 +429,7 @@ void dial_cancel(struct dial *d)
     d->cancelled = true;
     lookup_cancel(d->lookup);
     epmd_cancel(d->query);
+    epmd_way_cancel(d->way_query);
     if (!d->working) {
         dial_free(d);
     } else if (uv_cancel((uv_req_t *)&d->work) != 0) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/buf.h"
@@ -25,6 +26,7 @@ struct epmd_query {
     char read_buf[READ_BYTES];
     char where[96]; /* the address, for people */
     bool for_names;
+    unsigned timeout_ms; /* for the answer, over a stream that is open already */
     bool finished;
     unsigned open_handles;
     struct epmd_answer answer;
@@ -210,20 +212,24 @@ static void on_request_written(uv_write_t *req, int status)
         finish_not_epmd(q);
 }
 
-static void on_epmd_connected(uv_connect_t *req, int status)
+static void send_request(struct epmd_query *q)
 {
-    struct epmd_query *q = req->data;
-    if (q->finished || status == UV_ECANCELED)
-        return;
-    if (status != 0) {
-        finish_unreachable(q, status);
-        return;
-    }
     uv_buf_t bytes = uv_buf_init((char *)q->request.data, (unsigned)q->request.len);
     q->write.data = q;
     if (uv_write(&q->write, (uv_stream_t *)&q->tcp, &bytes, 1, on_request_written) != 0 ||
         uv_read_start((uv_stream_t *)&q->tcp, on_epmd_alloc, on_epmd_read) != 0)
         finish_not_epmd(q);
+}
+
+static void on_epmd_connected(uv_connect_t *req, int status)
+{
+    struct epmd_query *q = req->data;
+    if (q->finished || status == UV_ECANCELED)
+        return;
+    if (status != 0)
+        finish_unreachable(q, status);
+    else
+        send_request(q);
 }
 
 static void on_epmd_timeout(uv_timer_t *t)
@@ -262,17 +268,17 @@ static void put_request(struct epmd_query *q, const char *alive)
     }
 }
 
-int epmd_ask(struct epmd_query **out, uv_loop_t *loop, const struct sockaddr *addr,
-             const char *alive, unsigned timeout_ms,
-             void (*done)(void *arg, const struct epmd_answer *answer), void *arg,
-             struct error *err)
+/* A question that is not on its way yet; NULL: no socket. */
+static struct epmd_query *new_query(uv_loop_t *loop, const char *alive, unsigned timeout_ms,
+                                    void (*done)(void *arg, const struct epmd_answer *answer),
+                                    void *arg, struct error *err)
 {
     struct epmd_query *q = alloc_zero(1, sizeof *q);
     int rc = uv_tcp_init(loop, &q->tcp);
-    *out = NULL;
     if (rc != 0) {
         free(q);
-        return error_set(err, ERR_SYSTEM, "no socket for epmd: %s", uv_strerror(rc));
+        error_set(err, ERR_SYSTEM, "no socket for epmd: %s", uv_strerror(rc));
+        return NULL;
     }
     uv_timer_init(loop, &q->timer);
     q->loop = loop;
@@ -282,14 +288,58 @@ int epmd_ask(struct epmd_query **out, uv_loop_t *loop, const struct sockaddr *ad
     q->done = done;
     q->arg = arg;
     put_request(q, alive);
-    set_where(q, addr);
     uv_timer_start(&q->timer, on_epmd_timeout, timeout_ms, 0);
-    rc = uv_tcp_connect(&q->connect, &q->tcp, addr, on_epmd_connected);
+    return q;
+}
+
+int epmd_ask(struct epmd_query **out, uv_loop_t *loop, const struct sockaddr *addr,
+             const char *alive, unsigned timeout_ms,
+             void (*done)(void *arg, const struct epmd_answer *answer), void *arg,
+             struct error *err)
+{
+    struct epmd_query *q = new_query(loop, alive, timeout_ms, done, arg, err);
+    *out = NULL;
+    if (!q)
+        return ERR_SYSTEM;
+    set_where(q, addr);
+    int rc = uv_tcp_connect(&q->connect, &q->tcp, addr, on_epmd_connected);
     if (rc != 0) {
         error_set(err, ERR_SYSTEM, "no connection to epmd at %s: %s", q->where, uv_strerror(rc));
         close_query(q);
         return ERR_SYSTEM;
     }
+    *out = q;
+    return 0;
+}
+
+static void on_stream_opened(uv_timer_t *t)
+{
+    struct epmd_query *q = t->data;
+    uv_timer_start(&q->timer, on_epmd_timeout, q->timeout_ms, 0);
+    send_request(q);
+}
+
+int epmd_ask_over(struct epmd_query **out, uv_loop_t *loop, int fd, const char *where,
+                  const char *alive, unsigned timeout_ms,
+                  void (*done)(void *arg, const struct epmd_answer *answer), void *arg,
+                  struct error *err)
+{
+    struct epmd_query *q = new_query(loop, alive, timeout_ms, done, arg, err);
+    *out = NULL;
+    if (!q) {
+        close(fd);
+        return ERR_SYSTEM;
+    }
+    snprintf(q->where, sizeof q->where, "%.90s", where);
+    int rc = uv_tcp_open(&q->tcp, fd);
+    if (rc != 0) {
+        error_set(err, ERR_SYSTEM, "no stream to epmd at %s: %s", q->where, uv_strerror(rc));
+        close(fd);
+        close_query(q);
+        return ERR_SYSTEM;
+    }
+    q->timeout_ms = timeout_ms;
+    uv_timer_start(&q->timer, on_stream_opened, 0, 0); /* `done` is never called from in here */
     *out = q;
     return 0;
 }

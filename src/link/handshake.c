@@ -67,14 +67,26 @@ static int explain_connect(struct handshake *h, int errnum)
                            h->port);
 }
 
+static int connect_by_way(struct handshake *h, struct way_stream *out)
+{
+    const struct way_request request = {.address = h->way_address,
+                                        .port = h->port,
+                                        .timeout_ms = (unsigned)wire_ms_left(h),
+                                        .cancel_fd = h->cancel_fd};
+    int rc = h->way->class->open(h->way, &request, out, &h->why, &h->err);
+    return rc > 0 ? explain_connect(h, rc) : rc;
+}
+
 /* Tries the addresses in turn, each with its share of the time that is left. */
-static int connect_any(struct handshake *h, int *fd)
+static int connect_any(struct handshake *h, struct way_stream *out)
 {
     int errnum = EHOSTUNREACH;
     int worst = 0;
+    if (h->way)
+        return connect_by_way(h, out);
     for (size_t i = 0; i < h->address_count; i++) {
         int share = wire_ms_left(h) / (int)(h->address_count - i);
-        errnum = connect_one(h, &h->addresses[i], share, fd);
+        errnum = connect_one(h, &h->addresses[i], share, &out->fd);
         if (errnum == 0) {
             h->addresses[0] = h->addresses[i];
             h->address_count = 1;
@@ -92,8 +104,10 @@ static void address_text(const struct sockaddr_storage *sa, char *out, size_t si
 {
     if (sa->ss_family == AF_INET6)
         inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)sa)->sin6_addr, out, (socklen_t)size);
-    else
+    else if (sa->ss_family == AF_INET)
         inet_ntop(AF_INET, &((const struct sockaddr_in *)sa)->sin_addr, out, (socklen_t)size);
+    else /* a way's end has no address */
+        snprintf(out, size, "127.0.0.1");
 }
 
 /* The host part of our name: as the target's when the addresses say that it is on this host. */
@@ -110,7 +124,7 @@ static void own_host(const struct handshake *h, int fd, const char *form_host, c
     getpeername(fd, (struct sockaddr *)&far, &far_len);
     address_text(&near, near_text, sizeof near_text);
     address_text(&far, far_text, sizeof far_text);
-    bool here = strcmp(near_text, far_text) == 0;
+    bool here = near.ss_family != AF_UNIX && strcmp(near_text, far_text) == 0;
     name_own_host(out, size, form_host, here, h->this_host, near_text);
 }
 
@@ -151,10 +165,11 @@ static int check_user(struct handshake *h, int fd)
     socklen_t near_len = sizeof near;
     socklen_t far_len = sizeof far;
     struct listener l;
-    if (!cookie_is_guarded(&h->cookie) ||
+    const char *tree = h->way ? h->way->proc_tree : "/proc";
+    if (!cookie_is_guarded(&h->cookie) || !tree ||
         getsockname(fd, (struct sockaddr *)&near, &near_len) != 0 ||
         getpeername(fd, (struct sockaddr *)&far, &far_len) != 0 ||
-        !listener_look(&l, "/proc", &far, &near) || !l.here)
+        !listener_look(&l, tree, &far, &near) || !l.here)
         return 0;
     /* A process that has closed the port since may have accepted the connection. */
     uid_t uid = l.found ? l.uid : (uid_t)-1;
@@ -242,27 +257,33 @@ static int attempt_name(struct handshake *h, unsigned index, const char *form_ho
                         enum verdict *verdict)
 {
     char host[LIMIT_NODE_NAME_BYTES + 1];
-    struct wire w = {.h = h, .fd = -1};
-    int rc = connect_any(h, &w.fd);
+    struct way_stream stream = {.fd = -1};
+    int rc = connect_any(h, &stream);
     if (rc != 0)
         return rc;
-    rc = check_user(h, w.fd);
+    rc = check_user(h, stream.fd);
     if (rc != 0) {
-        close(w.fd);
+        way_end(h->way, &stream);
         return rc;
     }
-    own_host(h, w.fd, form_host, host, sizeof host);
+    own_host(h, stream.fd, form_host, host, sizeof host);
     rc = name_own(&h->own, index, host, &h->err);
     if (rc != 0) {
         h->why = CONN_FAILED_NAME;
-        close(w.fd);
+        way_end(h->way, &stream);
         return rc;
     }
+    struct wire w = {.h = h, .fd = stream.fd};
     if (shake_hands(h, &w) == 0) {
-        h->fd = w.fd;
+        h->stream = stream;
         return 0;
     }
-    close(w.fd);
+    struct error said = {0};
+    if ((w.eof || w.errnum != 0) && way_explain(h->way, &stream, &h->why, &said)) {
+        w.verdict = VERDICT_FAILED;
+        h->err = said;
+    }
+    way_end(h->way, &stream);
     *verdict = w.verdict;
     bool again = w.verdict == VERDICT_TAKEN || w.verdict == VERDICT_SHUT ||
                  w.verdict == VERDICT_PUSHED || w.verdict == VERDICT_FORM;
@@ -336,7 +357,8 @@ static int try_names(struct handshake *h)
 
 int handshake_run(struct handshake *h)
 {
-    h->fd = h->claim = -1;
+    h->stream = (struct way_stream){.fd = -1};
+    h->claim = -1;
     if (getrandom(&h->creation, sizeof h->creation, GRND_NONBLOCK) != sizeof h->creation)
         h->creation = (uint32_t)clock_mono_ns();
     h->creation |= 0x100; /* small numbers are creations of the old kind */

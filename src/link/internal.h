@@ -13,6 +13,7 @@
 #include "beamtop/link/cookie.h"
 #include "beamtop/link/lookup.h"
 #include "beamtop/link/name.h"
+#include "way.h"
 
 #define DIAL_ADDRESSES 8 /* of one host: more are not tried */
 
@@ -37,13 +38,15 @@ struct handshake {
     struct address addresses[DIAL_ADDRESSES];
     size_t address_count;
     uint16_t port;
+    struct conn_way *way;    /* the dial's; NULL: TCP from here, to the addresses */
+    const char *way_address; /* of the node there; NULL: the loopback */
     char this_host[LIMIT_NODE_NAME_BYTES + 1];
     struct cookie cookie; /* wiped by handshake_run */
     uint64_t deadline_mono_ns;
     unsigned timeout_ms; /* for the texts */
     int cancel_fd;       /* readable: give up */
     /* out */
-    int fd;    /* -1 unless it went well; the caller's then */
+    struct way_stream stream; /* its socket is -1 unless it went well; the caller's then */
     int claim; /* of the name, or -1: the caller's, for as long as the connection lives */
     enum conn_failure why;
     struct error err;
@@ -60,8 +63,8 @@ int handshake_run(struct handshake *h);
 /* ---- dial: from a name to a socket that is through the handshake */
 
 struct dial_result {
-    int fd;    /* -1: failed; else the receiver's */
-    int claim; /* the receiver's; may be -1 */
+    struct way_stream stream; /* its socket is -1: failed; else the receiver's */
+    int claim;                /* the receiver's; may be -1 */
     enum conn_failure why;
     struct error err;
     const struct handshake *handshake;

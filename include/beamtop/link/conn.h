@@ -38,6 +38,7 @@ enum conn_failure {
     CONN_FAILED_NAME_TAKEN,   /* every name of our pool is connected there already */
     CONN_FAILED_OTHER_NODE,   /* what answers is a node of another name */
     CONN_FAILED_OTHER_USER,   /* what listens is not the cookie's user's: it was not sent */
+    CONN_FAILED_WAY,          /* the way to the host failed: ssh, another namespace */
     CONN_FAILED_SYSTEM,       /* a system call failed */
     CONN_LOST,                /* the peer closed, or the network did */
     CONN_LOST_STALLED,        /* the peer took nothing more, LIMIT_OUT_QUEUE_BYTES are waiting */
@@ -45,6 +46,7 @@ enum conn_failure {
 };
 
 struct conn;
+struct conn_way;
 
 /* What is known of the node's VM when that runs on this host: the way to it where neither the
    host's name nor epmd lead there. */
@@ -56,8 +58,11 @@ struct conn_local {
 };
 
 struct conn_options {
-    const char *target;    /* "name@host" or "name" */
-    const char *dial_host; /* where to connect to in place of the name's host; NULL: there */
+    const char *target;   /* "name@host" or "name" */
+    struct conn_way *way; /* to the node's host; NULL: TCP from here (way.h) */
+    /* Where to connect to in place of the name's host; NULL: there, or the loopback at the far end
+       of a way. */
+    const char *dial_host;
     uint16_t port;         /* of the node; 0: ask epmd */
     uint16_t epmd_port;    /* 0: EPMD_PORT */
     const char *cookie;    /* copied; the copy is wiped after the handshake */

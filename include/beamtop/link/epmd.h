@@ -22,6 +22,7 @@ enum epmd_failure {
     EPMD_SILENT,      /* no connection or no answer within the deadline */
     EPMD_NO_NAME,     /* epmd answers, but knows no such name */
     EPMD_NOT_EPMD,    /* what answers is not epmd */
+    EPMD_NO_WAY,      /* the way to its host failed (epmd_way.h) */
 };
 
 struct epmd_name {
@@ -47,6 +48,12 @@ int epmd_ask(struct epmd_query **out, uv_loop_t *loop, const struct sockaddr *ad
              const char *alive, unsigned timeout_ms,
              void (*done)(void *arg, const struct epmd_answer *answer), void *arg,
              struct error *err);
+/* The same over a stream socket that leads to an epmd; fd is closed in any case. `where` is for the
+   texts; copied. */
+int epmd_ask_over(struct epmd_query **out, uv_loop_t *loop, int fd, const char *where,
+                  const char *alive, unsigned timeout_ms,
+                  void (*done)(void *arg, const struct epmd_answer *answer), void *arg,
+                  struct error *err);
 void epmd_cancel(struct epmd_query *q); /* `done` is not called any more; NULL is fine */
 
 /* The parsers behind it, on bytes: each 0 (complete), 1 (more bytes needed) or -1 (not epmd). */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
-#include "listener.h"
-#include "proc.h"
+#include "link/listener.h"
+#include "link/proc.h"
 
 struct sockets {
     const struct discover_vm *vm;

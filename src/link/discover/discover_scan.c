@@ -15,8 +15,8 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/link/name.h"
 #include "discover_place.h"
-#include "internal.h"
-#include "proc.h"
+#include "link/internal.h"
+#include "link/proc.h"
 
 #define ERTS_TO_OTP 12 /* erts 11 came with OTP 23, 13 with 25 … 17 with 29 */
 
