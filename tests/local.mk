@@ -36,7 +36,7 @@ UNIT_ETF = tests/unit/etf/test_check tests/unit/etf/test_cursor tests/unit/etf/t
 UNIT_LINK = tests/unit/link/test_atom_cache tests/unit/link/test_control \
 	tests/unit/link/test_cookie tests/unit/link/test_discover tests/unit/link/test_epmd \
 	tests/unit/link/test_frame tests/unit/link/test_lookup tests/unit/link/test_name \
-	tests/unit/link/test_way
+	tests/unit/link/test_way tests/unit/link/test_listener
 UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/unit/local/test_images \
 	tests/unit/local/test_jit tests/unit/local/test_records tests/unit/local/test_resident
 UNIT_QUERY = tests/unit/query/test_allocators tests/unit/query/test_apps \
@@ -144,6 +144,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_calls \
 	tests/fuzz/fuzz_config \
 	tests/fuzz/fuzz_decode \
+	tests/fuzz/fuzz_diag \
 	tests/fuzz/fuzz_etf \
 	tests/fuzz/fuzz_stepped \
 	tests/fuzz/fuzz_frame \
@@ -171,6 +172,7 @@ tests_fuzz_fuzz_atom_cache_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)
 tests_fuzz_fuzz_calls_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
 tests_fuzz_fuzz_config_LDADD = $(FUZZ_MAIN) src/libui.a src/libtrace.a src/libetf.a $(BASE_LIBS)
 tests_fuzz_fuzz_decode_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
+tests_fuzz_fuzz_diag_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)
 tests_fuzz_fuzz_etf_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
 tests_fuzz_fuzz_stepped_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_frame_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)

@@ -12,7 +12,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
-#include "listener.h"
+#include "link/sockets/listener.h"
 #include "proc.h"
 
 #define TICK_MS 15000      /* a quarter of the shortest usual net_ticktime, 60 s */

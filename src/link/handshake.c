@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "beamtop/base/clock.h"
-#include "listener.h"
+#include "link/sockets/listener.h"
 #include "wire.h"
 
 /* ---- one TCP connection */

@@ -27,6 +27,8 @@
 #define LIMIT_PROC_CMDLINE_BYTES (256u * 1024)    /* one /proc/PID/cmdline or environ */
 #define LIMIT_PROC_FDS 65536                      /* descriptors of one OS process that are read */
 #define LIMIT_LISTENING 1024                      /* sockets of one user that listen */
+#define LIMIT_DIAG_MS 1000                        /* the kernel is waited for, about sockets */
+#define LIMIT_DIAG_ROWS 65536                     /* sockets of one answer of it */
 #define LIMIT_READ_BYTES_PER_TURN (2u * 1024 * 1024) /* read in one turn of the loop */
 
 /* etf */

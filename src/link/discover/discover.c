@@ -10,8 +10,8 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/link/name.h"
 #include "discover_place.h"
-#include "link/listener.h"
 #include "link/proc.h"
+#include "link/sockets/listener.h"
 
 #define EPMD_TIMEOUT_MS 1000
 

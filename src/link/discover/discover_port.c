@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
-#include "link/listener.h"
 #include "link/proc.h"
+#include "link/sockets/listener.h"
 
 struct sockets {
     const struct discover_vm *vm;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whose socket listens at an address of this host, from /proc/net/tcp. Private to the layer. */
+/* Whose socket listens at an address of this host: the kernel is asked (diag.h). Where it refuses,
+ * and for another tree than /proc, tables are read. Private to the layer. */
 #ifndef BEAMTOP_LINK_LISTENER_H
 #define BEAMTOP_LINK_LISTENER_H
 
@@ -17,8 +18,8 @@ struct listener {
 };
 
 /*
- * Reads TREE/net/tcp and tcp6 once. `to` is the address with its port; `from` the other end of a
- * connection to it, or NULL (`here` is not known then). False: nothing could be read. */
+ * The tables are TREE/net/tcp and tcp6, read once. `to` is the address with its port; `from` the
+ * other end of a connection to it, or NULL (`here` is not known then). False: nothing is known. */
 bool listener_look(struct listener *out, const char *tree, const struct sockaddr_storage *to,
                    const struct sockaddr_storage *from);
 
