@@ -14,15 +14,15 @@
 #define HEADER_TAG 68   /* after the version byte */
 #define HEADER_FIXED 3u /* version, tag, number of refs */
 #define ATOM_BYTES (4u * 255u)
-#define FRAME_FIXED 5u          /* length, pass-through */
-#define SHORTEST_PACKED 4u      /* an atom of two characters: a shorter one is longer as a ref */
-#define KEEP_BYTES (64u * 1024) /* memory kept between messages */
+#define FRAME_FIXED 5u     /* length, pass-through */
+#define SHORTEST_PACKED 4u /* an atom of two characters: a shorter one is longer as a ref */
+#define KEEP_BYTES 8192u   /* memory kept between messages: of hundreds of nodes each keeps it */
 
 /* A half byte of the header's flags, the lower half of a byte first. */
 enum { FLAG_SEGMENT = 7, FLAG_NEW = 8, FLAG_LONG = 1 /* in the one behind those of the refs */ };
 
 struct slot {
-    uint8_t *atom; /* as a plain term, without version byte; NULL: none yet */
+    uint8_t *atom; /* as a plain term, without version byte */
     uint16_t len;
     int16_t ref; /* outbound: in the message that is being packed, or -1 */
 };
@@ -33,7 +33,9 @@ struct ref {
 };
 
 struct atom_cache {
-    struct slot slots[SLOTS];
+    uint16_t places[SLOTS]; /* one more than that in `slots`; 0: no atom yet */
+    struct slot *slots;     /* those that have an atom */
+    size_t n_slots;
     struct ref refs[REFS]; /* of the message at hand */
     size_t n_refs;
     struct buf body;  /* outbound: the packed terms */
@@ -51,8 +53,6 @@ struct rewrite {
 struct atom_cache *atom_cache_new(void)
 {
     struct atom_cache *c = alloc_zero(1, sizeof *c);
-    for (size_t i = 0; i < SLOTS; i++)
-        c->slots[i].ref = -1;
     buf_init(&c->body, 0);
     buf_init(&c->frame, 0);
     return c;
@@ -62,8 +62,9 @@ void atom_cache_free(struct atom_cache *c)
 {
     if (!c)
         return;
-    for (size_t i = 0; i < SLOTS; i++)
+    for (size_t i = 0; i < c->n_slots; i++)
         free(c->slots[i].atom);
+    free(c->slots);
     buf_clear(&c->body);
     buf_clear(&c->frame);
     free(c);
@@ -76,8 +77,24 @@ static void set_u32be(struct buf *b, size_t at, size_t v)
         b->data[at + i] = (uint8_t)(v >> (8 * (3 - i)));
 }
 
-static void set_slot(struct slot *slot, const uint8_t *atom, size_t len)
+static bool has_slot(const struct atom_cache *c, size_t number)
 {
+    return c->places[number] > 0;
+}
+
+static struct slot *slot_at(const struct atom_cache *c, size_t number)
+{
+    return &c->slots[c->places[number] - 1];
+}
+
+static void set_slot(struct atom_cache *c, size_t number, const uint8_t *atom, size_t len)
+{
+    if (!has_slot(c, number)) {
+        c->slots = alloc_grow(c->slots, c->n_slots, sizeof *c->slots);
+        c->slots[c->n_slots++] = (struct slot){.ref = -1};
+        c->places[number] = (uint16_t)c->n_slots;
+    }
+    struct slot *slot = slot_at(c, number);
     if (len > slot->len)
         slot->atom = alloc_resize(slot->atom, len, 1);
     memcpy(slot->atom, atom, len);
@@ -92,7 +109,8 @@ static unsigned half_byte(const uint8_t *flags, size_t i)
 }
 
 /* Keeps a new atom as the term that it is. */
-static int keep_atom(struct slot *slot, const uint8_t *text, size_t len, struct error *err)
+static int keep_atom(struct atom_cache *c, size_t number, const uint8_t *text, size_t len,
+                     struct error *err)
 {
     uint8_t atom[3 + ATOM_BYTES];
     const size_t head = len > UINT8_MAX ? 3 : 2;
@@ -106,13 +124,13 @@ static int keep_atom(struct slot *slot, const uint8_t *text, size_t len, struct 
         error_context(err, "an atom of its header");
         return err->code;
     }
-    set_slot(slot, atom, head + len);
+    set_slot(c, number, atom, head + len);
     return 0;
 }
 
 /* A new atom's length and text. *used as in atom_cache_take. */
-static int take_text(struct slot *slot, const uint8_t *bytes, size_t there, bool wide, size_t *used,
-                     struct error *err)
+static int take_text(struct atom_cache *c, size_t number, const uint8_t *bytes, size_t there,
+                     bool wide, size_t *used, struct error *err)
 {
     const size_t width = wide ? 2 : 1;
     *used = 0;
@@ -124,7 +142,7 @@ static int take_text(struct slot *slot, const uint8_t *bytes, size_t there, bool
     if (there < width + len)
         return 0;
     *used = width + len;
-    return keep_atom(slot, bytes + width, len, err);
+    return keep_atom(c, number, bytes + width, len, err);
 }
 
 static int take_refs(struct atom_cache *c, const uint8_t *bytes, size_t len, size_t *used,
@@ -142,12 +160,12 @@ static int take_refs(struct atom_cache *c, const uint8_t *bytes, size_t len, siz
         const size_t i = (flag & FLAG_SEGMENT) * SEGMENT_SLOTS + bytes[at++];
         if (flag & FLAG_NEW) {
             size_t text = 0;
-            int rc = take_text(&c->slots[i], bytes + at, len - at, half_byte(flags, n) & FLAG_LONG,
-                               &text, err);
+            int rc =
+                take_text(c, i, bytes + at, len - at, half_byte(flags, n) & FLAG_LONG, &text, err);
             if (rc != 0 || text == 0)
                 return rc;
             at += text;
-        } else if (!c->slots[i].atom) {
+        } else if (!has_slot(c, i)) {
             return error_set(err, ERR_FORMAT, "its header names atom %zu, which never came", i);
         }
         c->refs[c->n_refs].slot = (uint16_t)i;
@@ -203,7 +221,7 @@ static int expand_atom(void *arg, size_t at, size_t len, struct error *err)
                              "malformed term at byte %zu: atom %zu of a header with %zu", at, i,
                              c->n_refs);
         copy_until(r, at);
-        const struct slot *slot = &c->slots[c->refs[i].slot];
+        const struct slot *slot = slot_at(c, c->refs[i].slot);
         buf_put(r->out, slot->atom, slot->len);
         r->copied = at + len;
     }
@@ -226,12 +244,12 @@ int atom_cache_expand(struct atom_cache *c, const uint8_t *bytes, size_t len, si
 /* ---- packing */
 
 /* FNV-1a */
-static struct slot *find_slot(struct atom_cache *c, const uint8_t *atom, size_t len)
+static size_t number_of(const uint8_t *atom, size_t len)
 {
     uint32_t hash = 2166136261u;
     for (size_t i = 0; i < len; i++)
         hash = (hash ^ atom[i]) * 16777619u;
-    return &c->slots[(hash ^ hash >> 16) % SLOTS];
+    return (hash ^ hash >> 16) % SLOTS;
 }
 
 /* The atom's number in this message, or -1: it goes as it is. */
@@ -239,16 +257,18 @@ static int number_atom(struct atom_cache *c, const uint8_t *atom, size_t len)
 {
     if (atom[0] != ETF_SMALL_ATOM_UTF8 || len < SHORTEST_PACKED)
         return -1;
-    struct slot *slot = find_slot(c, atom, len);
-    const bool same = slot->len == len && memcmp(slot->atom, atom, len) == 0;
-    if (slot->ref >= 0)
-        return same ? slot->ref : -1;
+    const size_t number = number_of(atom, len);
+    const struct slot *found = has_slot(c, number) ? slot_at(c, number) : NULL;
+    const bool same = found && found->len == len && memcmp(found->atom, atom, len) == 0;
+    if (found && found->ref >= 0)
+        return same ? found->ref : -1;
     if (c->n_refs == REFS)
         return -1;
     if (!same)
-        set_slot(slot, atom, len);
+        set_slot(c, number, atom, len);
+    struct slot *slot = slot_at(c, number);
     slot->ref = (int16_t)c->n_refs;
-    c->refs[c->n_refs++] = (struct ref){(uint16_t)(slot - c->slots), !same};
+    c->refs[c->n_refs++] = (struct ref){(uint16_t)number, !same};
     return slot->ref;
 }
 
@@ -286,7 +306,7 @@ static size_t pack_term(struct atom_cache *c, const uint8_t *bytes, size_t len)
 static void put_ref(const struct atom_cache *c, size_t i, struct buf *out)
 {
     const struct ref *ref = &c->refs[i];
-    const struct slot *slot = &c->slots[ref->slot];
+    const struct slot *slot = slot_at(c, ref->slot);
     buf_put_u8(out, (uint8_t)(ref->slot % SEGMENT_SLOTS));
     if (ref->fresh)
         buf_put(out, slot->atom + 1, slot->len - 1u); /* its length and text */
@@ -313,7 +333,7 @@ static void put_header(const struct atom_cache *c, struct buf *out)
 static void end_message(struct atom_cache *c)
 {
     for (size_t i = 0; i < c->n_refs; i++)
-        c->slots[c->refs[i].slot].ref = -1;
+        slot_at(c, c->refs[i].slot)->ref = -1;
     c->n_refs = 0;
 }
 

@@ -250,7 +250,6 @@ static void on_dialed(void *arg, const struct dial_result *r)
     snprintf(c->peer, sizeof c->peer, "%s", h->peer);
     snprintf(c->notice, sizeof c->notice, "%s", h->notice);
     c->self = (struct etf_pid){.id = SELF_ID, .serial = 0, .creation = h->creation};
-    c->read_buf = alloc_zero(1, READ_BYTES);
     if (h->atom_cache) {
         c->atoms_in = atom_cache_new();
         c->atoms_out = atom_cache_new();
@@ -310,7 +309,6 @@ static void on_handle_closed(uv_handle_t *h)
     claim_drop(&c->claim);
     way_end(c->way, &c->stream);
     way_drop(c->way);
-    free(c->read_buf);
     free(c);
     if (closed)
         closed(arg);

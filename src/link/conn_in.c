@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "conn_internal.h"
 
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/etf/cursor.h"
 
@@ -156,20 +159,22 @@ static void take_all(struct conn *c)
 
 void conn_on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *out)
 {
-    struct conn *c = h->data;
+    (void)h;
     (void)suggested;
-    *out = uv_buf_init(c->read_buf, READ_BYTES);
+    *out = uv_buf_init(alloc_resize(NULL, READ_BYTES, 1), READ_BYTES);
 }
 
 void conn_on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *bytes)
 {
     struct conn *c = s->data;
+    if (n > 0)
+        frame_feed(&c->reader, (const uint8_t *)bytes->base, (size_t)n);
+    free(bytes->base);
     if (n < 0) {
         conn_lost(c, (int)n);
     } else if (n > 0) {
         c->stats.bytes_in += (uint64_t)n;
         c->stats.last_in_mono_ns = clock_mono_ns();
-        frame_feed(&c->reader, (const uint8_t *)bytes->base, (size_t)n);
         take_all(c);
     }
 }

@@ -46,7 +46,6 @@ struct conn {
     char notice[512];
     void (*closed)(void *arg);
     void *closed_arg;
-    char *read_buf;
 };
 
 /* conn.c */
@@ -56,7 +55,8 @@ void conn_lost_garbage(struct conn *c, const struct error *cause);
 void conn_send_quietly(struct conn *c, struct buf *frame);
 void conn_send_tick(struct conn *c);
 
-/* conn_in.c: libuv's callbacks for the stream */
+/* conn_in.c: libuv's callbacks for the stream. A buffer is of one read: hundreds of connections
+ * would each keep what theirs has touched. */
 void conn_on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *out);
 void conn_on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *bytes);
 

@@ -6,7 +6,7 @@
 
 #define LENGTH_BYTES 4u
 #define PASS_THROUGH 112
-#define KEEP_BYTES (256u * 1024) /* memory kept between frames */
+#define KEEP_BYTES 8192u /* memory kept between frames: of hundreds of nodes each keeps it */
 
 void frame_reader_init(struct frame_reader *r, size_t max_bytes)
 {

@@ -250,6 +250,7 @@ static void clear_links(void *read)
 const struct stepped links_question = {
     .question = QUESTION_LINKS,
     .bytes = sizeof(struct links_read),
+    .forgets = true,
     .steps = steps,
     .n_steps = ARRAY_LEN(steps),
     .init = init_links,

@@ -77,7 +77,7 @@ void scan_table_list(struct scan_table *t, struct etf_pid *pids, size_t n)
     while (from < t->n)
         procs[at++] = t->procs[from++];
     free(t->procs);
-    *t = (struct scan_table){procs, at};
+    *t = (struct scan_table){alloc_resize(procs, at + 1, sizeof *procs), at};
 }
 
 void scan_table_begin(struct scan_table *t)

@@ -8,6 +8,13 @@
 #include "beamtop/link/conn.h"
 #include "query/who/who.h"
 
+struct stepping;
+
+struct kept {
+    struct stepping *of;
+    _Alignas(max_align_t) unsigned char read[]; /* the run's own */
+};
+
 struct stepping {
     const struct stepped *kind;
     struct query *query;
@@ -18,12 +25,30 @@ struct stepping {
     bool learns;     /* who: of the question that is out */
     bool who_is_out; /* also of one that was cancelled */
     uv_loop_t *loop;
-    _Alignas(max_align_t) unsigned char read[]; /* the run's own */
+    struct kept *kept; /* NULL: nothing, until it is asked */
 };
 
 static struct stepping *of_read(void *read)
 {
-    return (struct stepping *)((unsigned char *)read - offsetof(struct stepping, read));
+    return ((struct kept *)((unsigned char *)read - offsetof(struct kept, read)))->of;
+}
+
+static void *read_of(struct stepping *s)
+{
+    if (!s->kept) {
+        s->kept = alloc_zero(1, sizeof *s->kept + s->kind->bytes);
+        s->kept->of = s;
+        s->kind->init(s->kept->read);
+    }
+    return s->kept->read;
+}
+
+static void let_go(struct stepping *s)
+{
+    if (s->kept)
+        s->kind->clear(s->kept->read);
+    free(s->kept);
+    s->kept = NULL;
 }
 
 static const struct who_entry *find_who(const void *arg, const struct etf_pid *pid)
@@ -31,24 +56,33 @@ static const struct who_entry *find_who(const void *arg, const struct etf_pid *p
     return arg ? who_find(arg, pid) : NULL;
 }
 
+static void forget_read(struct stepping *s)
+{
+    if (s->kind->forgets)
+        let_go(s);
+}
+
+/* NULL: it is refused, or err says why there is none. */
+static struct builder *make_answer(struct stepping *s, struct error *err)
+{
+    const struct stepped_who who = {find_who, s->who};
+    void *read = read_of(s);
+    if (err->code != 0 || (s->kind->refuses && s->kind->refuses(read, err)))
+        return NULL;
+    struct builder *b = builder_new();
+    s->kind->build(b, read, run_clock_ns(s->run), &who);
+    return b;
+}
+
 /* err NULL: it is answered. May free s. */
 static void end_question(struct stepping *s, const struct error *err)
 {
-    const struct stepped_who who = {find_who, s->who};
     const double us = run_take_us(s->run) + (s->who ? who_take_us(s->who) : 0);
+    struct error why = err ? *err : (struct error){0};
     s->learns = false;
-    if (err) {
-        query_reply(s->query, s->kind->question, NULL, us, err);
-        return;
-    }
-    struct error refused = {0};
-    if (s->kind->refuses && s->kind->refuses(s->read, &refused)) {
-        query_reply(s->query, s->kind->question, NULL, us, &refused);
-        return;
-    }
-    struct builder *b = builder_new();
-    s->kind->build(b, s->read, run_clock_ns(s->run), &who);
-    query_reply(s->query, s->kind->question, b, us, &(struct error){0});
+    struct builder *b = make_answer(s, &why);
+    forget_read(s);
+    query_reply(s->query, s->kind->question, b, us, &why);
     builder_free(b);
 }
 
@@ -66,7 +100,7 @@ static void on_end(void *own, const struct error *err)
     struct error ignored = {0};
     if (!err && s->who) {
         struct etf_pid *pids = alloc_zero(WHO_MOST, sizeof *pids);
-        const size_t n = s->kind->whom(s->read, pids);
+        const size_t n = s->kind->whom(own, pids);
         s->learns = n > 0 && !who_is_known(s->who, pids, n) &&
                     who_learn(s->who, pids, n, on_learned, s, &ignored) == 0;
         free(pids);
@@ -80,7 +114,7 @@ static void on_end(void *own, const struct error *err)
 static bool takes_argument(void *own, const uint8_t *arg, size_t len)
 {
     struct stepping *s = own;
-    return !s->kind->takes || s->kind->takes(s->read, arg, len);
+    return !s->kind->takes || s->kind->takes(read_of(s), arg, len);
 }
 
 static int ask_question(void *own, unsigned deadline_ms, struct error *err)
@@ -90,9 +124,13 @@ static int ask_question(void *own, unsigned deadline_ms, struct error *err)
     if (s->who_is_out)
         return error_set(err, ERR_LIMIT, "the question before has not ended on the node");
     const struct stepped_now now = {now_ms, conn_peer_node(s->conn), native_creation(s->native)};
-    s->kind->begin(s->read, &now);
-    return run_begin(s->run, s->kind->steps, s->kind->n_steps, now_ms + deadline_ms, on_end,
-                     s->read, err);
+    void *read = read_of(s);
+    s->kind->begin(read, &now);
+    const int rc = run_begin(s->run, s->kind->steps, s->kind->n_steps, now_ms + deadline_ms, on_end,
+                             read, err);
+    if (rc != 0)
+        forget_read(s);
+    return rc;
 }
 
 static void cancel_question(void *own)
@@ -100,6 +138,7 @@ static void cancel_question(void *own)
     struct stepping *s = own;
     s->learns = false;
     run_cancel(s->run);
+    forget_read(s);
 }
 
 static void free_question(void *own)
@@ -107,13 +146,13 @@ static void free_question(void *own)
     struct stepping *s = own;
     run_free(s->run);
     who_free(s->who);
-    s->kind->clear(s->read);
+    let_go(s);
     free(s);
 }
 
 struct native_way stepped_way(const struct stepped *kind, const struct way_setup *setup)
 {
-    struct stepping *s = alloc_zero(1, sizeof *s + kind->bytes);
+    struct stepping *s = alloc_zero(1, sizeof *s);
     const unsigned place = NATIVE_QUESTION + 4 * (unsigned)kind->question;
     s->kind = kind;
     s->query = setup->query;
@@ -122,6 +161,5 @@ struct native_way stepped_way(const struct stepped *kind, const struct way_setup
     s->loop = setup->loop;
     s->run = run_new(setup, place);
     s->who = kind->whom ? who_new(setup, place + 2) : NULL;
-    kind->init(s->read);
     return (struct native_way){s, takes_argument, ask_question, cancel_question, free_question};
 }

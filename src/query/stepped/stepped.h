@@ -22,10 +22,12 @@ struct stepped_now {
     uint32_t creation;
 };
 
-/* Constant. `read` is of `bytes`, zeroed, and lives as long as the connection. */
+/* Constant. `read` is of `bytes`, zeroed, and lives as long as the connection, or as the question
+ * that is out: there may be hundreds of nodes. */
 struct stepped {
     enum question question;
     size_t bytes;
+    bool forgets; /* nothing of `read` is used by the next question; without takes() */
     const struct run_step *steps; /* their `own`: read */
     size_t n_steps;
     void (*init)(void *read); /* once */
