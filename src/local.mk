@@ -17,6 +17,7 @@ include src/link/local.mk
 include src/link/discover/local.mk
 include src/link/dns/local.mk
 include src/link/sockets/local.mk
+include src/link/inside/local.mk
 src_liblink_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
 
 # Looks at VMs of this host from outside; without elfutils its commands say what is missing.

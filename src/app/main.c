@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "beamtop/link/conn.h"
+#include "beamtop/link/inside.h"
 #include "app/cli/cli.h"
 #include "app/cli/output.h"
 #include "app/cli/tell.h"
@@ -84,6 +85,8 @@ int main(int argc, char **argv)
     struct error err = {0};
 
     open_standard_files();
+    if (inside_is_meant(argc, argv))
+        return inside_main(argc, argv);
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* numbers are printed and read the same everywhere */
     signal(SIGPIPE, SIG_IGN);

@@ -5,7 +5,7 @@
 #define BEAMTOP_LINK_EPMD_WAY_H
 
 #include "beamtop/link/epmd.h"
-#include "way.h"
+#include "beamtop/link/way.h"
 
 struct epmd_way_query;
 

@@ -135,7 +135,9 @@ static void user_text(uid_t uid, char *out, size_t size)
     struct passwd entry;
     struct passwd *found = NULL;
     char text[4096];
-    if (getpwuid_r(uid, &entry, text, sizeof text, &found) == 0 && found)
+    if (uid == (uid_t)-1)
+        snprintf(out, size, "unknown");
+    else if (getpwuid_r(uid, &entry, text, sizeof text, &found) == 0 && found)
         snprintf(out, size, "%s", found->pw_name);
     else
         snprintf(out, size, "%lu", (unsigned long)uid);
@@ -157,7 +159,7 @@ static int refuse_user(struct handshake *h, uid_t listens)
 /*
  * A cookie that was found, not given for this node, is sent to no other user's socket: whoever sees
  * the digest can try passwords on it. Root may read it anyway. Across hosts nothing can
- * be known. */
+ * be known; of another namespace it must be. */
 static int check_user(struct handshake *h, int fd)
 {
     struct sockaddr_storage near = {0};
@@ -166,13 +168,15 @@ static int check_user(struct handshake *h, int fd)
     socklen_t far_len = sizeof far;
     struct listener l;
     const char *tree = h->way ? h->way->proc_tree : "/proc";
-    if (!cookie_is_guarded(&h->cookie) || !tree ||
-        getsockname(fd, (struct sockaddr *)&near, &near_len) != 0 ||
-        getpeername(fd, (struct sockaddr *)&far, &far_len) != 0 ||
-        !listener_look(&l, tree, &far, &near) || !l.here)
+    if (!cookie_is_guarded(&h->cookie) || !tree)
+        return 0;
+    const bool here = getsockname(fd, (struct sockaddr *)&near, &near_len) == 0 &&
+                      getpeername(fd, (struct sockaddr *)&far, &far_len) == 0 &&
+                      listener_look(&l, tree, &far, &near) && l.here;
+    if (!here && !h->way)
         return 0;
     /* A process that has closed the port since may have accepted the connection. */
-    uid_t uid = l.found ? l.uid : (uid_t)-1;
+    uid_t uid = here && l.found ? l.uid : (uid_t)-1;
     return uid == h->cookie.uid || uid == 0 ? 0 : refuse_user(h, uid);
 }
 

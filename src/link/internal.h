@@ -13,7 +13,7 @@
 #include "beamtop/link/cookie.h"
 #include "beamtop/link/lookup.h"
 #include "beamtop/link/name.h"
-#include "way.h"
+#include "beamtop/link/way.h"
 
 #define DIAL_ADDRESSES 8 /* of one host: more are not tried */
 

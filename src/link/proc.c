@@ -147,6 +147,15 @@ bool proc_file_differs(const struct proc *p, const char *file, const char *other
            proc_read(AT_FDCWD, path, others, sizeof others) > 0 && strcmp(mine, others) != 0;
 }
 
+bool proc_inode_differs(const struct proc *p, const char *file, const char *other_pid)
+{
+    struct stat mine, others;
+    char path[LINK_BYTES];
+    snprintf(path, sizeof path, "%s/%s/%s", p->tree, other_pid, file);
+    return fstatat(p->dir, file, &mine, 0) == 0 && stat(path, &others) == 0 &&
+           mine.st_ino != others.st_ino;
+}
+
 bool proc_link_is(const struct proc *p, const char *link, const char *target)
 {
     char text[LINK_BYTES];

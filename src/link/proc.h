@@ -44,6 +44,9 @@ bool proc_has_socket(const char *tree, pid_t pid, uint64_t inode);
 bool proc_link_differs(const struct proc *p, const char *link, const char *other_pid);
 /* The same of a file; anybody may read uid_map, but not ns/user. */
 bool proc_file_differs(const struct proc *p, const char *file, const char *other_pid);
+/* Whether it is another file there: net/tcp has one inode in each network namespace, and anybody
+ * may look at it, but not at ns/net. */
+bool proc_inode_differs(const struct proc *p, const char *file, const char *other_pid);
 bool proc_link_is(const struct proc *p, const char *link, const char *target);
 
 #endif

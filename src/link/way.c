@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "way.h"
+#include "beamtop/link/way.h"
 
 #include <assert.h>
 #include <unistd.h>

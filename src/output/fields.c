@@ -16,7 +16,8 @@ static const struct field node[] = {
     FIELD("port", TEXT, port, "where it takes connections"),
     FIELD("in_epmd", BOOL, in_epmd, "whether epmd knows it", .title = "EPMD"),
     FIELD("cookie", TEXT, cookie,
-          "where a cookie was found: \"argument\", \"owner_home\"; never the cookie"),
+          "where a cookie was found: \"argument\", \"owner_home\", \"environment\"; never the "
+          "cookie"),
     FIELD("command", TEXT, command, "what was started"),
 };
 static FIELD_LIST(node_fields, "rows", node);

@@ -24,9 +24,10 @@ enum discover_form {
 };
 
 enum discover_cookie {
-    DISCOVER_COOKIE_NONE,       /* none readable by us */
-    DISCOVER_COOKIE_ARGUMENT,   /* -setcookie on its command line */
-    DISCOVER_COOKIE_OWNER_HOME, /* its owner's .erlang.cookie */
+    DISCOVER_COOKIE_NONE,        /* none readable by us */
+    DISCOVER_COOKIE_ARGUMENT,    /* -setcookie on its command line */
+    DISCOVER_COOKIE_OWNER_HOME,  /* its owner's .erlang.cookie */
+    DISCOVER_COOKIE_ENVIRONMENT, /* RELEASE_COOKIE in its environment */
 };
 
 struct discover_vm {
@@ -51,7 +52,7 @@ struct discover_vm {
     uint64_t rss_bytes;
     bool other_root;    /* lives in another root directory or mount namespace */
     bool other_users;   /* in another user namespace, whose uids are its owner's to choose */
-    bool other_network; /* in another network namespace: not reachable by its address here */
+    bool other_network; /* in another network namespace (inside.h) */
 };
 
 struct discover_list {

@@ -146,6 +146,7 @@ static struct sink_node sink_node_of(const struct discover_vm *vm)
         [DISCOVER_COOKIE_NONE] = "",
         [DISCOVER_COOKIE_ARGUMENT] = "argument",
         [DISCOVER_COOKIE_OWNER_HOME] = "owner_home",
+        [DISCOVER_COOKIE_ENVIRONMENT] = "environment",
     };
     static const char *const forms[] = {
         [DISCOVER_NOT_A_NODE] = "",

@@ -47,6 +47,7 @@ const char *nodes_cookie_word(const struct discover_vm *vm)
         [DISCOVER_COOKIE_NONE] = "",
         [DISCOVER_COOKIE_ARGUMENT] = "command line",
         [DISCOVER_COOKIE_OWNER_HOME] = "owner's home",
+        [DISCOVER_COOKIE_ENVIRONMENT] = "environment",
     };
     return words[vm->cookie_from];
 }

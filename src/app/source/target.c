@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "beamtop/base/text.h"
+#include "beamtop/link/inside.h"
 #include "beamtop/link/name.h"
 #include "nodes.h"
 
@@ -81,22 +82,37 @@ static bool way_given(const struct cli_options *o)
     return o->host || o->port != 0;
 }
 
+/* Its port, or the epmd there, of the namespace that it is in. */
+static void go_inside(struct target *t, const struct discover_vm *vm)
+{
+    t->way = inside_way(vm->pid);
+    t->conn.way = t->way;
+    t->conn.dial_host = *t->address ? t->address : NULL;
+    t->conn.port = vm->port;
+    if (vm->epmd_port != 0)
+        t->conn.epmd_port = vm->epmd_port;
+}
+
 /* The way to a VM of this host, unless one was given. */
 static void set_local(struct target *t, const struct discover_vm *vm, const struct cli_options *o,
                       bool has_namesake)
 {
     const struct discover_options options = {0};
-    if (vm->pid == 0 || vm->other_network || way_given(o))
+    if (vm->pid == 0 || way_given(o))
         return;
     struct discover_vm found = *vm;
     discover_port(&found, &options);
     memcpy(t->address, found.address, sizeof t->address);
-    t->conn.local = (struct conn_local){.os_pid = found.pid,
-                                        .epmd_port = found.epmd_port,
-                                        .port = found.port,
-                                        .address = t->address};
-    if (has_namesake)
-        t->conn.port = found.port;
+    if (vm->other_network) {
+        go_inside(t, &found);
+    } else {
+        t->conn.local = (struct conn_local){.os_pid = found.pid,
+                                            .epmd_port = found.epmd_port,
+                                            .port = found.port,
+                                            .address = t->address};
+        if (has_namesake)
+            t->conn.port = found.port;
+    }
     cookie_wipe(&found.cookie);
 }
 
@@ -233,4 +249,6 @@ void target_lend(struct target *t, const struct cookie *cookie)
 void target_clear(struct target *t)
 {
     cookie_wipe(&t->cookie);
+    way_drop(t->way);
+    t->way = NULL;
 }

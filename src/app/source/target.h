@@ -12,6 +12,7 @@ struct target {
     char name[LIMIT_NODE_NAME_BYTES + 1];
     struct cookie cookie;
     char address[INET6_ADDRSTRLEN]; /* where a VM of this host listens; "" not known */
+    struct conn_way *way;           /* to a VM in another network namespace; else NULL */
     struct error no_cookie;   /* why there is none: a node that is not there has none either */
     struct conn_options conn; /* points into this struct and the options */
 };
@@ -30,7 +31,7 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
 /* Where no pattern has a cookie for it: that of a verified node which has named it, guarded as
  * there. One of COOKIE_NONE is none. */
 void target_lend(struct target *t, const struct cookie *cookie);
-void target_clear(struct target *t); /* wipes the cookie */
+void target_clear(struct target *t); /* wipes the cookie, drops the way */
 
 /* Whether a VM of the list has that name: its full name, or the part before '@'. */
 bool target_is_meant(const struct discover_vm *vm, const char *name);

@@ -39,12 +39,14 @@ static bool is_candidate(void *arg, uint64_t inode)
 void discover_port(struct discover_vm *vm, const struct discover_options *o)
 {
     const char *tree = o->proc_root ? o->proc_root : "/proc";
+    char net[4128]; /* whose net/ has the sockets of its network namespace */
     struct sockets s = {.vm = vm};
-    if (vm->pid == 0 || vm->other_network || vm->port != 0 || vm->node[0] == '\0')
+    if (vm->pid == 0 || vm->port != 0 || vm->node[0] == '\0')
         return;
     struct listening *all = alloc_zero(LIMIT_LISTENING, sizeof *all);
     s.all = all;
-    s.count = listener_list(all, LIMIT_LISTENING, tree, vm->uid);
+    snprintf(net, sizeof net, "%.4000s/%ld", tree, (long)vm->pid);
+    s.count = listener_list(all, LIMIT_LISTENING, vm->other_network ? net : tree, vm->uid);
     if (proc_first_socket(tree, vm->pid, is_candidate, &s) >= 0) {
         vm->port = s.last->port;
         memcpy(vm->address, s.last->address, sizeof vm->address);

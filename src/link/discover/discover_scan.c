@@ -257,11 +257,25 @@ static bool read_cookie_inside(const struct proc *p, struct discover_vm *vm, con
     return ok;
 }
 
+static bool read_home_cookie(const struct proc *p, struct discover_vm *vm,
+                             const struct proc_strings *variables)
+{
+    static const char *const files[] = {".erlang.cookie", ".config/erlang/.erlang.cookie"};
+    char home[3000];
+    char path[4096];
+    if (!owner_home(variables, vm, home, sizeof home))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        snprintf(path, sizeof path, "%s/%s", home, files[i]);
+        if (read_cookie_inside(p, vm, path))
+            return true;
+    }
+    return false;
+}
+
 static void set_cookie(const struct proc *p, struct discover_vm *vm, const struct beam_args *a,
                        const struct proc_strings *variables)
 {
-    char home[3000];
-    char path[4096];
     struct error ignored = {0};
     if (!vm->one_user)
         return;
@@ -270,18 +284,15 @@ static void set_cookie(const struct proc *p, struct discover_vm *vm, const struc
             vm->cookie_from = DISCOVER_COOKIE_ARGUMENT;
         return;
     }
-    if (!owner_home(variables, vm, home, sizeof home))
-        return;
-    snprintf(path, sizeof path, "%s/.erlang.cookie", home);
-    bool found = read_cookie_inside(p, vm, path);
-    if (!found) {
-        snprintf(path, sizeof path, "%s/.config/erlang/.erlang.cookie", home);
-        found = read_cookie_inside(p, vm, path);
-    }
-    if (found) {
+    if (read_home_cookie(p, vm, variables)) {
         vm->cookie.origin = COOKIE_DISCOVERED;
         vm->cookie_from = DISCOVER_COOKIE_OWNER_HOME;
+        return;
     }
+    const char *release = find_variable(variables, "RELEASE_COOKIE");
+    if (release &&
+        cookie_set(&vm->cookie, release, strlen(release), COOKIE_DISCOVERED, &ignored) == 0)
+        vm->cookie_from = DISCOVER_COOKIE_ENVIRONMENT;
 }
 
 /* What its environment says: which epmd it asks, and where its home is. */
@@ -342,7 +353,8 @@ static void add_vm(struct scan *s, const struct proc *p, const struct proc_strin
     parse_args(cmdline, &args);
     set_user(vm);
     vm->other_root = !proc_link_is(p, "root", "/") || proc_link_differs(p, "ns/mnt", "self");
-    vm->other_network = proc_link_differs(p, "ns/net", "self");
+    vm->other_network =
+        proc_link_differs(p, "ns/net", "self") || proc_inode_differs(p, "net/tcp", "self");
     set_node(s, p, vm, &args);
     set_command(vm, &args);
     set_otp(p, vm, &args, cmdline->bytes);

@@ -12,7 +12,7 @@
 #include "../../test.h"
 #include "beamtop/link/conn.h"
 #include "beamtop/link/epmd.h"
-#include "link/way.h"
+#include "beamtop/link/way.h"
 
 #define STREAMS 8
 

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beamtop/link/inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "beamtop/base/alloc.h"
+#include "inside_reply.h"
+
+/* The program that runs, also when a newer one has taken its name. */
+#define OWN_PROGRAM "/proc/self/exe"
+#define CHECK_MS 1000
+
+extern char **environ;
+
+struct inside {
+    struct conn_way way; /* first */
+    pid_t pid;
+    char tree[32], text[64];
+};
+
+/* ---- the helper's life */
+
+/* With no signal blocked, as those of a worker are; its output goes nowhere. */
+static int spawn_helper(pid_t *out, char *const *words, int input)
+{
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t files;
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
+    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    const int rc = posix_spawn(out, OWN_PROGRAM, &files, &attributes, words, environ);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+    return rc;
+}
+
+static void end_helper(pid_t helper)
+{
+    kill(helper, SIGKILL);
+    while (waitpid(helper, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+/* 0: its answer is there, or its end; ETIMEDOUT, ECANCELED. */
+static int wait_answer(int fd, int timeout_ms, int cancel_fd)
+{
+    struct pollfd fds[] = {{.fd = fd, .events = POLLIN}, {.fd = cancel_fd, .events = POLLIN}};
+    int n = 0;
+    while ((n = poll(fds, 2, timeout_ms)) < 0)
+        if (errno != EINTR)
+            return errno;
+    return n == 0 ? ETIMEDOUT : fds[1].revents != 0 ? ECANCELED : 0;
+}
+
+/* 0 and the reply; an errno value of the waiting; or a negative enum err. */
+static int ask_helper(pid_t pid, const struct way_request *r, struct inside_reply *reply,
+                      int *socket, struct error *err)
+{
+    char number[16], port[8], word[] = INSIDE_WORD, name[] = "beamtop",
+                              loopback[] = INSIDE_LOOPBACK;
+    char *address = r->address ? alloc_strdup(r->address) : NULL;
+    char *words[] = {name, word, number, address ? address : loopback, port, NULL};
+    int ends[2];
+    pid_t helper = 0;
+    snprintf(number, sizeof number, "%d", (int)pid);
+    snprintf(port, sizeof port, "%u", r->port);
+    int rc = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0 ? 0 : errno;
+    if (rc == 0) {
+        rc = spawn_helper(&helper, words, ends[1]);
+        close(ends[1]);
+        if (rc != 0)
+            close(ends[0]);
+    }
+    free(address);
+    if (rc != 0)
+        return error_set_errno(err, rc, "no process for the node's network namespace");
+    rc = wait_answer(ends[0], (int)r->timeout_ms, r->cancel_fd);
+    if (rc == 0)
+        rc = inside_reply_take(ends[0], reply, socket, err);
+    close(ends[0]);
+    end_helper(helper);
+    return rc;
+}
+
+/* ---- the way */
+
+static int open_inside(struct conn_way *way, const struct way_request *request,
+                       struct way_stream *out, enum conn_failure *why, struct error *err)
+{
+    const struct inside *in = (const struct inside *)way;
+    struct inside_reply reply;
+    int fd = -1;
+    int rc = ask_helper(in->pid, request, &reply, &fd, err);
+    if (rc == 0 && reply.stage == INSIDE_CONNECTED)
+        *out = (struct way_stream){.fd = fd, .id = 1};
+    else if (rc == 0 && reply.stage == INSIDE_NOT_CONNECTED)
+        rc = reply.error;
+    else if (rc == 0)
+        rc = inside_reply_explain(&reply, in->pid, err);
+    if (rc < 0) {
+        *why = CONN_FAILED_WAY;
+        err->code = ERR_CONNECT;
+        rc = ERR_CONNECT;
+    }
+    return rc;
+}
+
+static void release_inside(struct conn_way *way)
+{
+    free(way);
+}
+
+struct conn_way *inside_way(pid_t pid)
+{
+    static const struct conn_way_class class = {.open = open_inside, .release = release_inside};
+    struct inside *in = alloc_zero(1, sizeof *in);
+    way_init(&in->way, &class);
+    in->pid = pid;
+    snprintf(in->tree, sizeof in->tree, "/proc/%d", (int)pid);
+    snprintf(in->text, sizeof in->text, "the network namespace of OS process %d", (int)pid);
+    in->way.proc_tree = in->tree;
+    in->way.text = in->text;
+    return &in->way;
+}
+
+int inside_check(pid_t pid, struct error *err)
+{
+    const struct way_request request = {.timeout_ms = CHECK_MS, .cancel_fd = -1};
+    struct inside_reply reply;
+    int fd = -1;
+    const int rc = ask_helper(pid, &request, &reply, &fd, err);
+    if (rc > 0)
+        return error_set(err, ERR_TIMEOUT,
+                         "the network namespace of OS process %d: no answer "
+                         "within %d s",
+                         (int)pid, CHECK_MS / 1000);
+    if (rc == 0 && reply.stage != INSIDE_ENTERED)
+        return inside_reply_explain(&reply, pid, err);
+    return rc;
+}
