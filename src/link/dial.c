@@ -352,6 +352,8 @@ static int prepare_dial(struct dial *d, const struct conn_options *o, struct err
     d->is_this_host = same_host(d->dial_host, hs->this_host);
     d->epmd_port = o->epmd_port != 0 ? o->epmd_port : EPMD_PORT;
     hs->port = o->port;
+    if (o->any_host)
+        hs->target.host_given = false;
     d->local = o->local;
     snprintf(d->local_address, sizeof d->local_address, "%s",
              o->local.address ? o->local.address : "");

@@ -59,6 +59,7 @@ struct conn_local {
 
 struct conn_options {
     const char *target;   /* "name@host" or "name" */
+    bool any_host;        /* its host only names the way: no notice where the node has another */
     struct conn_way *way; /* to the node's host; NULL: TCP from here (way.h) */
     /* Where to connect to in place of the name's host; NULL: there, or the loopback at the far end
        of a way. */
