@@ -18,6 +18,8 @@
 #include "app/cli/output.h"
 #include "app/cli/tell.h"
 #include "app/job/start.h"
+#include "app/command/reach_prepare.h"
+#include "app/way/way_far.h"
 
 static void read_env(struct app_env *env)
 {
@@ -26,6 +28,7 @@ static void read_env(struct app_env *env)
         .home = getenv("HOME"),
         .xdg_config_home = getenv("XDG_CONFIG_HOME"),
         .xdg_state_home = getenv("XDG_STATE_HOME"),
+        .xdg_runtime_dir = getenv("XDG_RUNTIME_DIR"),
         .term = getenv("TERM"),
         .no_color = getenv("NO_COLOR"),
         .colorfgbg = getenv("COLORFGBG"),
@@ -48,8 +51,22 @@ static int print_usage(const struct cli_command *command)
     return code;
 }
 
-static int run_command(const struct cli_command *command, const struct cli_options *options,
-                       const struct app_env *env)
+/* Nodes named by a URL are reached first, as long as the terminal can be asked for a password. */
+static int run_with_ways(const struct cli_command *command, struct cli_options *options,
+                         struct app_env *env)
+{
+    struct error err = {0};
+    int code;
+    env->reach = reach_new();
+    code = reach_prepare_command(env->reach, command, options, env, &err) != 0
+               ? tell_error(&err)
+               : command->run(options, env);
+    reach_free(env->reach);
+    return code;
+}
+
+static int run_command(const struct cli_command *command, struct cli_options *options,
+                       struct app_env *env, char **argv)
 {
     struct error err = {0};
     if (options->help)
@@ -62,7 +79,9 @@ static int run_command(const struct cli_command *command, const struct cli_optio
         tell_error(&err);
         return EXIT_FAILED;
     }
-    return command->run(options, env);
+    if (way_far_is_asked(command, options))
+        return way_far_run(options, argv);
+    return run_with_ways(command, options, env);
 }
 
 /*
@@ -97,7 +116,7 @@ int main(int argc, char **argv)
     if (cli_parse(argc, argv, &command, &options, &err) != 0)
         fprintf(stderr, "beamtop: %s\n(beamtop --help lists commands and options)\n", err.text);
     else
-        code = output_check(run_command(command, &options, &env));
+        code = output_check(run_command(command, &options, &env, argv));
     cli_options_clear(&options);
     return code;
 }

@@ -16,10 +16,14 @@
 #include "beamtop/trace/request.h"
 #include "exit_code.h"
 
+struct reach;
+
 /* What the environment says; read once, in main. NULL: not set. */
 struct app_env {
     const char *cookie, *home, *xdg_config_home, *xdg_state_home, *term, *no_color, *epmd_port,
         *colorfgbg;
+    const char *xdg_runtime_dir;
+    struct reach *reach; /* to nodes that are named by a URL; owned by main, never NULL */
     const char *theme_path, *config;
     bool utf8; /* the locale's character set */
     bool in_tty, out_tty, err_tty;

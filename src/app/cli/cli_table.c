@@ -352,8 +352,8 @@ const struct cli_command cli_commands[] = {
     {"mesh", "NODE,NODE…|@FILE", "which of several nodes see each other; partitions, one-sided and "
                                  "busy links, nodes unlike the others",
      FOR_BATCH | FOR_TICKS | FOR_TABLE, ROWS, 1, 1, COMMANDS_NODE, command_fleet},
-    {"nodes", "", "VMs on this host", FOR_ALL | FOR_CONNECT | FOR_FORMAT, ROWS, 0, 0, COMMANDS_NODE,
-     command_nodes},
+    {"nodes", "[URL]", "VMs on this host, or on that of a URL",
+     FOR_ALL | FOR_CONNECT | FOR_FORMAT, ROWS, 0, 1, COMMANDS_NODE, command_nodes},
     {"capture", "NODE", "a view as text, ANSI, HTML or SVG, without a terminal",
      FOR_ALL | FOR_CONNECT | FOR_TICKS | FOR_TOP | FOR_SCREEN | FOR_CAPTURE,
      F(TEXT) | F(ANSI) | F(HTML) | F(SVG), 1, 1, COMMANDS_NODE, command_capture},
@@ -415,6 +415,8 @@ const struct cli_command cli_commands[] = {
      FOR_ALL | FOR_LOCAL, 0, 2, 2, COMMANDS_HOST, command_where},
     {"sampler", "", "the process that samples, for sample, pstack and blame", FOR_ALL, 0, 1, 9,
      COMMANDS_HIDDEN, command_sampler},
+    {"streams", "", "the process that carries streams to other hosts", FOR_ALL, 0, 0, 0,
+     COMMANDS_HIDDEN, command_streams},
     {"generate", "WHAT", "tables of the program for its manual", FOR_ALL, 0, 1, 1, COMMANDS_HIDDEN,
      command_generate},
 };

@@ -174,6 +174,10 @@ int command_nodes(const struct cli_options *o, const struct app_env *env)
     struct error err = {0};
     struct discover_list list;
     const struct sink_options options = printing_options(o, env);
+    if (o->target) { /* a URL of another host does not come here */
+        error_set(&err, ERR_USAGE, "%.300s is not a URL of a host, such as ssh://HOST", o->target);
+        return tell_error(&err);
+    }
     if (nodes_find(&list, o, env, NODES_EPMD_MS, &err) != 0) {
         tell_error(&err);
         return EXIT_FAILED;

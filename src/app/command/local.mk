@@ -6,7 +6,8 @@ src_libapp_a_SOURCES += \
 	src/app/command/condition.c \
 	src/app/command/condition.h src/app/command/events_command.c src/app/command/fleet_command.c \
 	src/app/command/explain_command.c src/app/command/generate.c \
-	src/app/command/printing.c src/app/command/printing.h \
+	src/app/command/printing.c src/app/command/printing.h src/app/command/reach_prepare.c \
+	src/app/command/reach_prepare.h \
 	src/app/command/report_command.c src/app/command/settings.c \
 	src/app/command/settings.h \
 	src/app/command/stacks_command.c src/app/command/table_commands.c \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
+#include "app/way/way_url.h"
 #include "beamtop/link/name.h"
 #include "fleet_internal.h"
 
@@ -26,7 +27,7 @@ bool fleet_is_asked(const struct cli_options *cli)
 static bool has_prefix(const char *name, const char *prefix)
 {
     const char *at = strchr(name, '@');
-    return at && strncmp(at + 1, prefix, strlen(prefix)) == 0;
+    return at && !way_is_url(name) && strncmp(at + 1, prefix, strlen(prefix)) == 0;
 }
 
 bool fleet_name_is_service(const char *name)
@@ -44,11 +45,14 @@ static int add_name(struct slice text, int (*add)(void *arg, const char *name, s
 {
     char name[LIMIT_NODE_NAME_BYTES + 1];
     struct name parsed;
+    struct way_url url;
     if (text.len > LIMIT_NODE_NAME_BYTES)
         return error_set(err, ERR_USAGE, "a node's name has more than %u bytes",
                          LIMIT_NODE_NAME_BYTES);
     memcpy(name, text.s, text.len);
     name[text.len] = '\0';
+    if (way_is_url(name))
+        return way_url_parse(&url, name, err) != 0 ? err->code : add(arg, name, err);
     int rc = name_parse(&parsed, name, "localhost", err);
     if (rc == 0 && (strcmp(parsed.host, HOST_OF) == 0 || strcmp(parsed.host, SERVICE_OF) == 0))
         rc = error_set(err, ERR_USAGE, "%.255s: a %s follows %s", name,

@@ -12,6 +12,7 @@
 #include "beamtop/link/inside.h"
 #include "beamtop/link/name.h"
 #include "nodes.h"
+#include "app/way/reach.h"
 
 /* By the part before '@' when there is no host, or only epmd knows the name. */
 bool target_is_meant(const struct discover_vm *vm, const char *name)
@@ -170,6 +171,8 @@ static bool is_recordings(const char *name)
 int target_check_name(const char *name, struct error *err)
 {
     struct stat st;
+    if (way_is_url(name) && !strchr(name, ','))
+        return 0;
     if (name[0] == '@' || strchr(name, ',') || strstr(name, "@dns:") || strstr(name, "@srv:"))
         return error_set(err, ERR_USAGE, "%.300s: this command takes one node", name);
     if (!strchr(name, '/') && !is_recordings(name))
@@ -178,6 +181,45 @@ int target_check_name(const char *name, struct error *err)
         return error_set(err, ERR_USAGE, "%.300s: %s", name, strerror(errno));
     return error_set(err, ERR_USAGE, "%.300s is neither a recording's file nor a node's name",
                      name);
+}
+
+static void set_conn(struct target *t, const struct cli_options *o, uint16_t epmd_port)
+{
+    t->conn = (struct conn_options){
+        .target = t->name,
+        .dial_host = o->host,
+        .port = (uint16_t)o->port,
+        .epmd_port = epmd_port,
+        .cookie = t->no_cookie.code == ERR_NONE ? t->cookie.text : NULL,
+        .no_cookie = t->no_cookie.text,
+        .cookie_origin = t->cookie.origin,
+        .cookie_uid = t->cookie.uid,
+        .timeout_ms = (unsigned)(o->timeout_s * 1000),
+    };
+}
+
+/* By its URL: nothing that is known of this host counts. */
+static int init_by_way(struct target *t, const char *text, const struct cli_options *o,
+                       const struct app_env *env, uint16_t epmd_port, struct error *err)
+{
+    struct conn_way *way = NULL;
+    struct way_url url;
+    int rc = reach_find(env->reach, &way, &url, text, err);
+    if (rc == 0 && *url.node == '\0')
+        rc = error_set(err, ERR_USAGE, "%.300s: the URL lacks the node, as in %s…/NAME", text,
+                       way_schemes[url.scheme]);
+    if (rc != 0)
+        return rc;
+    reach_node_name(t->name, sizeof t->name, &url);
+    rc = find_cookie(t, o, env, NULL, &t->no_cookie);
+    if (rc == ERR_NOT_FOUND && !o->cookie_file)
+        rc = 0;
+    else if (rc != 0)
+        *err = t->no_cookie;
+    set_conn(t, o, epmd_port);
+    t->conn.way = way;
+    t->conn.any_host = !strchr(url.node, '@');
+    return rc;
 }
 
 int target_init(struct target *t, const char *name, const struct cli_options *o,
@@ -192,6 +234,8 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
         rc = nodes_epmd_port(o, env, &epmd_port, err);
     if (rc != 0)
         return rc;
+    if (way_is_url(name))
+        return init_by_way(t, name, o, env, epmd_port, err);
     const struct discover_vm *vm = NULL, *chosen = NULL;
     size_t count = 0;
     if (vms) {
@@ -211,17 +255,7 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
         rc = 0;
     else if (rc != 0)
         *err = t->no_cookie;
-    t->conn = (struct conn_options){
-        .target = t->name,
-        .dial_host = o->host,
-        .port = (uint16_t)o->port,
-        .epmd_port = epmd_port,
-        .cookie = t->no_cookie.code == ERR_NONE ? t->cookie.text : NULL,
-        .no_cookie = t->no_cookie.text,
-        .cookie_origin = t->cookie.origin,
-        .cookie_uid = t->cookie.uid,
-        .timeout_ms = (unsigned)(o->timeout_s * 1000),
-    };
+    set_conn(t, o, epmd_port);
     if (vm && (count == 1 || vm->in_epmd))
         set_local(t, vm, o, has_namesake);
     if (rc == 0 && has_namesake && !way_given(o) && t->conn.port == 0)

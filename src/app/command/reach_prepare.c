@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "reach_prepare.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "app/source/nodes.h"
+#include "app/way/reach.h"
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/clock.h"
+#include "beamtop/link/epmd.h"
+
+#define NAMES_SHOWN 20
+#define EXPLAIN_MS 1000 /* for the reason of a stream that has ended */
+
+static const uint8_t names_request[] = {0, 1, 110};
+
+/* Reads to the end, within the time. False: it does not come. */
+static bool read_all(struct buf *out, int fd, uint64_t end_ns)
+{
+    char bytes[4096];
+    for (;;) {
+        const ssize_t n = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
+        if (n > 0)
+            buf_put(out, bytes, (size_t)n);
+        if (n == 0 || out->overflow)
+            return true;
+        if (n > 0 || errno == EINTR)
+            continue;
+        if (errno != EAGAIN)
+            return true; /* reset: what came is judged */
+        const uint64_t now = clock_mono_ns();
+        struct pollfd more = {.fd = fd, .events = POLLIN};
+        if (now >= end_ns || poll(&more, 1, (int)((end_ns - now) / 1000000u) + 1) == 0)
+            return false;
+    }
+}
+
+static int fail_names(struct conn_way *way, struct way_stream *stream, uint16_t port, bool is_late,
+                      const struct buf *in, struct error *err)
+{
+    enum conn_failure why;
+    if (is_late)
+        return error_set(err, ERR_TIMEOUT, "%s: epmd at port %u does not answer: it is frozen",
+                         way->text, port);
+    if (in->len == 0 && reach_await_end(way, stream, EXPLAIN_MS) &&
+        way_explain(way, stream, &why, err)) {
+        if (why == CONN_FAILED_REFUSED) {
+            *err = (struct error){0};
+            error_set(err, ERR_CONNECT,
+                      "%s: no epmd at port %u there: probably no Erlang node runs. A node without "
+                      "epmd is reached by its port: give its name in the URL, and --port",
+                      way->text, port);
+        }
+        return err->code;
+    }
+    return error_set(err, ERR_CONNECT,
+                     "%s: the service at port %u there is not epmd: set ERL_EPMD_PORT to the "
+                     "node's value",
+                     way->text, port);
+}
+
+/* The names that the epmd there knows. */
+static int ask_names(struct conn_way *way, uint16_t port, unsigned timeout_ms,
+                     struct epmd_name *names, size_t *n, struct error *err)
+{
+    const struct way_request request = {.port = port, .timeout_ms = timeout_ms, .cancel_fd = -1};
+    const uint64_t end_ns = clock_mono_ns() + (uint64_t)timeout_ms * 1000000u;
+    struct way_stream stream = {.fd = -1};
+    enum conn_failure why = CONN_FAILED_WAY;
+    struct buf in;
+    int rc = way->class->open(way, &request, &stream, &why, err);
+    if (rc != 0)
+        return rc < 0 ? rc : error_set_errno(err, rc, "%s", way->text);
+    buf_init(&in, LIMIT_EPMD_ANSWER_BYTES);
+    (void)send(stream.fd, names_request, sizeof names_request, MSG_NOSIGNAL);
+    const bool is_late = !read_all(&in, stream.fd, end_ns);
+    if (is_late || in.overflow ||
+        epmd_parse_names(in.data, in.len, names, LIMIT_EPMD_NAMES, n) != 0)
+        rc = fail_names(way, &stream, port, is_late, &in, err);
+    buf_clear(&in);
+    way_end(way, &stream);
+    return rc;
+}
+
+static int choose(struct way_url *url, const struct conn_way *way, const struct epmd_name *names,
+                  size_t n, struct error *err)
+{
+    struct buf list;
+    if (n == 1) {
+        memcpy(url->node, names[0].alive, sizeof names[0].alive);
+        return 0;
+    }
+    if (n == 0)
+        return error_set(err, ERR_CONNECT,
+                         "%s: epmd there knows no node: probably it was started without -name and "
+                         "-sname",
+                         way->text);
+    buf_init(&list, 0);
+    for (size_t i = 0; i < n && i < NAMES_SHOWN; i++) {
+        buf_puts(&list, i > 0 ? ", " : "");
+        way_url_put(&list, url, names[i].alive);
+    }
+    if (n > NAMES_SHOWN)
+        buf_printf(&list, " and %zu more", n - NAMES_SHOWN);
+    error_set(err, ERR_USAGE, "%s: %zu nodes are there, give one: %s", way->text, n,
+              buf_cstr(&list));
+    buf_clear(&list);
+    return ERR_USAGE;
+}
+
+static int find_node(struct conn_way *way, struct way_url *url, const struct cli_options *o,
+                     const struct app_env *env, struct error *err)
+{
+    struct epmd_name *names = alloc_zero(LIMIT_EPMD_NAMES, sizeof *names);
+    uint16_t port = 0;
+    size_t n = 0;
+    int rc = nodes_epmd_port(o, env, &port, err);
+    if (rc == 0)
+        rc = ask_names(way, port != 0 ? port : EPMD_PORT, (unsigned)(o->timeout_s * 1000), names,
+                       &n, err);
+    if (rc == 0)
+        rc = choose(url, way, names, n, err);
+    free(names);
+    return rc;
+}
+
+/* Appends the URL, with its node. */
+static int prepare_url(struct reach *w, struct buf *out, const char *text,
+                       const struct cli_options *o, const struct app_env *env, struct error *err)
+{
+    struct conn_way *way;
+    struct way_url url;
+    int rc = reach_find(w, &way, &url, text, err);
+    if (rc == 0 && url.scheme == WAY_SSH)
+        rc = reach_connect(w, text, env->in_tty && env->err_tty, err);
+    if (rc == 0 && *url.node == '\0')
+        rc = find_node(way, &url, o, env, err);
+    if (rc == 0)
+        way_url_put(out, &url, url.node);
+    return rc;
+}
+
+static int prepare_names(struct reach *w, const char **names, const struct cli_options *o,
+                         const struct app_env *env, struct error *err)
+{
+    struct buf out;
+    int rc = 0;
+    buf_init(&out, 0);
+    for (const char *at = *names; rc == 0 && *at != '\0';) {
+        const size_t len = strcspn(at, ",");
+        char *name = alloc_strndup(at, len);
+        if (way_is_url(name))
+            rc = prepare_url(w, &out, name, o, env, err);
+        else
+            buf_puts(&out, name);
+        if (at[len] == ',')
+            buf_puts(&out, ",");
+        at += len + (at[len] == ',');
+        free(name);
+    }
+    if (rc == 0)
+        *names = reach_keep(w, buf_take(&out));
+    else
+        buf_clear(&out);
+    return rc;
+}
+
+static bool has_url(const char *names)
+{
+    for (const char *at = names; at && *at != '\0'; at += strcspn(at, ","), at += *at == ',')
+        if (way_is_url(at))
+            return true;
+    return false;
+}
+
+int reach_prepare_command(struct reach *w, const struct cli_command *command, struct cli_options *o,
+                          const struct app_env *env, struct error *err)
+{
+    const bool starts =
+        strcmp(command->name, "record") == 0 && o->target && strcmp(o->target, "start") == 0;
+    const char **node = starts ? &o->second : &o->target;
+    int rc = 0;
+    if ((has_url(*node) || has_url(o->with)) && o->cluster)
+        return error_set(err, ERR_USAGE,
+                         "--cluster follows connections by TCP from here: name the nodes, each by "
+                         "its URL");
+    if (has_url(*node))
+        rc = prepare_names(w, node, o, env, err);
+    if (rc == 0 && has_url(o->with))
+        rc = prepare_names(w, &o->with, o, env, err);
+    return rc;
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+
+#include <errno.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "app/cli/commands.h"
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/clock.h"
+#include "reach.h"
+#include "way_server.h"
+#include "way_wire.h"
+
+/* The program that runs, also when a newer one has taken its name. */
+#define OWN_PROGRAM "/proc/self/exe"
+
+extern char **environ;
+
+struct stream {
+    uint64_t id;
+    int status; /* from the process of streams */
+};
+
+struct way {
+    struct conn_way base; /* first: what connections have */
+    struct reach *all;
+    char *url, *text;
+};
+
+struct reach {
+    pid_t server; /* 0: not started */
+    int asks;
+    struct way **ways;
+    size_t n;
+    char *prepared[2]; /* texts that reach_prepare() has made */
+    size_t n_prepared;
+    uv_mutex_t lock; /* of what follows: streams come and go on any thread */
+    struct stream *streams;
+    size_t n_streams;
+    uint64_t last_id;
+};
+
+/* ---- streams that are open */
+
+static uint64_t keep_stream(struct reach *w, int status)
+{
+    uv_mutex_lock(&w->lock);
+    w->streams = alloc_grow(w->streams, w->n_streams, sizeof *w->streams);
+    const uint64_t id = ++w->last_id;
+    w->streams[w->n_streams++] = (struct stream){.id = id, .status = status};
+    uv_mutex_unlock(&w->lock);
+    return id;
+}
+
+/* -1: there is no such stream any more. taken: it is forgotten. */
+static int status_of(struct reach *w, uint64_t id, bool taken)
+{
+    int status = -1;
+    uv_mutex_lock(&w->lock);
+    for (size_t i = 0; i < w->n_streams && status < 0; i++) {
+        if (w->streams[i].id != id)
+            continue;
+        status = w->streams[i].status;
+        if (taken)
+            w->streams[i] = w->streams[--w->n_streams];
+    }
+    uv_mutex_unlock(&w->lock);
+    return status;
+}
+
+static bool way_explain_stream(struct conn_way *way, uint64_t id, enum conn_failure *why,
+                               struct error *err)
+{
+    const struct way *of = (const struct way *)(const void *)way;
+    struct way_say say;
+    int fd = -1;
+    const int status = status_of(of->all, id, false);
+    if (status < 0 || way_wire_receive(status, &say, sizeof say, &fd) != 0 ||
+        say.state != WAY_SAYS_ENDED)
+        return false;
+    say.text[sizeof say.text - 1] = '\0';
+    *why = (enum conn_failure)say.why;
+    error_set(err, ERR_CONNECT, "%s", say.text);
+    return true;
+}
+
+static void way_end_stream(struct conn_way *way, uint64_t id)
+{
+    const struct way *of = (const struct way *)(const void *)way;
+    const int status = status_of(of->all, id, true);
+    if (status >= 0)
+        close(status);
+}
+
+/* ---- asks */
+
+static int fail_server(struct error *err)
+{
+    return error_set(err, ERR_SYSTEM,
+                     "the process that carries streams to other hosts ended: start beamtop again");
+}
+
+/* Waits for what the ask is answered. cancel_fd: -1: none. 0, ECANCELED, ETIMEDOUT or EPIPE. */
+static int await(int status, int cancel_fd, int timeout_ms)
+{
+    struct pollfd fds[] = {{.fd = status, .events = POLLIN}, {.fd = cancel_fd, .events = POLLIN}};
+    const uint64_t end_ns = clock_mono_ns() + (uint64_t)timeout_ms * 1000000u;
+    for (;;) {
+        const uint64_t now = clock_mono_ns();
+        const int left = timeout_ms < 0 ? -1 : now >= end_ns ? 0 : (int)((end_ns - now) / 1000000u);
+        const int n = poll(fds, 2, left);
+        if (n > 0)
+            return fds[1].revents != 0 ? ECANCELED : 0;
+        if (n == 0)
+            return ETIMEDOUT;
+        if (errno != EINTR)
+            return errno;
+    }
+}
+
+/* Sends an ask; *status is where the answers come. */
+static int send_ask(struct reach *w, const struct way_ask *ask, int *status, struct error *err)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return error_set_errno(err, errno, "no socket for a stream");
+    int rc;
+    while ((rc = way_wire_send(w->asks, ask, sizeof *ask, ends[1])) == EAGAIN) {
+        struct pollfd full = {.fd = w->asks, .events = POLLOUT};
+        (void)poll(&full, 1, (int)ask->timeout_ms);
+    }
+    close(ends[1]);
+    if (rc == 0) {
+        *status = ends[0];
+        return 0;
+    }
+    close(ends[0]);
+    return fail_server(err);
+}
+
+static int take_answer(int status, int *fd, enum conn_failure *why, struct error *err)
+{
+    struct way_say say;
+    *why = CONN_FAILED_WAY;
+    if (way_wire_receive(status, &say, sizeof say, fd) != 0)
+        return fail_server(err);
+    say.text[sizeof say.text - 1] = '\0';
+    if (say.state == WAY_SAYS_OPEN)
+        return 0;
+    *why = (enum conn_failure)say.why;
+    return error_set(err, ERR_CONNECT, "%s", say.text);
+}
+
+static bool is_address(const char *address)
+{
+    return *address != '\0' && *address != '-' && strlen(address) < 256 &&
+           address[strspn(address, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                   "_.:-")] == '\0';
+}
+
+static int way_open_stream(struct conn_way *way, const struct way_request *request,
+                           struct way_stream *out, enum conn_failure *why, struct error *err)
+{
+    struct way *of = (struct way *)(void *)way;
+    const char *address = request->address ? request->address : "127.0.0.1";
+    struct way_ask ask = {
+        .kind = WAY_ASKS_STREAM, .port = request->port, .timeout_ms = request->timeout_ms};
+    int status = -1, fd = -1;
+    *why = CONN_FAILED_WAY;
+    if (!is_address(address))
+        return error_set(err, ERR_USAGE, "--host: “%.100s” is not a host's name or address",
+                         address);
+    snprintf(ask.address, sizeof ask.address, "%.255s", address);
+    snprintf(ask.url, sizeof ask.url, "%.511s", of->url);
+    int rc = send_ask(of->all, &ask, &status, err);
+    if (rc != 0)
+        return rc;
+    rc = await(status, request->cancel_fd, (int)request->timeout_ms);
+    if (rc == ETIMEDOUT)
+        rc = error_set(err, ERR_TIMEOUT, "%s: no stream to port %u in %.3g s. Try --timeout 20",
+                       way->text, request->port, request->timeout_ms / 1000.0);
+    else if (rc == 0)
+        rc = take_answer(status, &fd, why, err);
+    if (rc != 0 || fd < 0) {
+        close(status);
+        return rc != 0 ? rc : fail_server(err);
+    }
+    *out = (struct way_stream){.fd = fd, .id = keep_stream(of->all, status)};
+    return 0;
+}
+
+/* Ways live as long as their owner. */
+static void way_release(struct conn_way *way)
+{
+    (void)way;
+}
+
+static const struct conn_way_class way_class = {.open = way_open_stream,
+                                                .explain = way_explain_stream,
+                                                .end = way_end_stream,
+                                                .release = way_release};
+
+/* ---- the process of streams */
+
+static int start_server(struct reach *w, struct error *err)
+{
+    char name[] = "beamtop", word[] = "streams";
+    char *words[] = {name, word, NULL};
+    posix_spawn_file_actions_t files;
+    int ends[2];
+    if (w->server > 0)
+        return 0;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return error_set_errno(err, errno, "no socket for streams");
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, ends[1], 0);
+    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
+    const int rc = posix_spawn(&w->server, OWN_PROGRAM, &files, NULL, words, environ);
+    posix_spawn_file_actions_destroy(&files);
+    close(ends[1]);
+    if (rc != 0) {
+        close(ends[0]);
+        w->server = 0;
+        return error_set_errno(err, rc, "no process for streams to other hosts");
+    }
+    w->asks = ends[0];
+    return 0;
+}
+
+int command_streams(const struct cli_options *o, const struct app_env *env)
+{
+    (void)o;
+    way_server_run(STDIN_FILENO, env->xdg_runtime_dir);
+    return EXIT_DONE;
+}
+
+int reach_connect(struct reach *w, const char *url, bool terminal, struct error *err)
+{
+    struct way_ask ask = {.kind = WAY_ASKS_MASTER, .terminal = terminal, .timeout_ms = 10000};
+    enum conn_failure why;
+    int status = -1, fd = -1;
+    int rc = start_server(w, err);
+    snprintf(ask.url, sizeof ask.url, "%.511s", url);
+    if (rc == 0)
+        rc = send_ask(w, &ask, &status, err);
+    if (rc != 0)
+        return rc;
+    /* A person may take any time for a password. */
+    rc = await(status, -1, terminal ? -1 : 3 * (int)ask.timeout_ms);
+    rc = rc == 0 ? take_answer(status, &fd, &why, err)
+                 : error_set(err, ERR_TIMEOUT, "the host did not answer ssh in %u s",
+                             3 * ask.timeout_ms / 1000);
+    if (fd >= 0)
+        close(fd);
+    close(status);
+    return rc;
+}
+
+bool reach_await_end(struct conn_way *way, const struct way_stream *stream, int timeout_ms)
+{
+    const struct way *of = (const struct way *)(const void *)way;
+    const int status = status_of(of->all, stream->id, false);
+    return status >= 0 && await(status, -1, timeout_ms) == 0;
+}
+
+/* ---- life */
+
+struct reach *reach_new(void)
+{
+    struct reach *w = alloc_zero(1, sizeof *w);
+    w->asks = -1;
+    if (uv_mutex_init(&w->lock) != 0)
+        alloc_fail();
+    return w;
+}
+
+void reach_free(struct reach *w)
+{
+    if (!w)
+        return;
+    for (size_t i = 0; i < w->n_streams; i++)
+        close(w->streams[i].status);
+    if (w->asks >= 0)
+        close(w->asks);
+    while (w->server > 0 && waitpid(w->server, NULL, 0) < 0 && errno == EINTR)
+        ;
+    for (size_t i = 0; i < w->n; i++) {
+        free(w->ways[i]->url);
+        free(w->ways[i]->text);
+        free(w->ways[i]);
+    }
+    for (size_t i = 0; i < w->n_prepared; i++)
+        free(w->prepared[i]);
+    free(w->ways);
+    free(w->streams);
+    uv_mutex_destroy(&w->lock);
+    free(w);
+}
+
+const char *reach_keep(struct reach *w, char *text)
+{
+    w->prepared[w->n_prepared++] = text;
+    return text;
+}
+
+int reach_find(struct reach *w, struct conn_way **way, struct way_url *url, const char *text,
+               struct error *err)
+{
+    static const char *const programs[WAY_SCHEMES] = {
+        [WAY_SSH] = "SSH to", [WAY_DOCKER] = "Docker in", [WAY_K8S] = "Kubernetes in pod"};
+    struct buf place;
+    int rc = way_url_parse(url, text, err);
+    if (rc == 0)
+        rc = start_server(w, err);
+    if (rc != 0)
+        return rc;
+    buf_init(&place, 0);
+    way_url_put(&place, url, NULL);
+    for (size_t i = 0; i < w->n; i++)
+        if (strcmp(w->ways[i]->url, buf_cstr(&place)) == 0) {
+            *way = &w->ways[i]->base;
+            buf_clear(&place);
+            return 0;
+        }
+    struct way *new = alloc_zero(1, sizeof *new);
+    way_init(&new->base, &way_class);
+    new->all = w;
+    new->url = buf_take(&place);
+    new->text = alloc_printf("%s %s", programs[url->scheme], url->host);
+    new->base.text = new->text;
+    w->ways = alloc_grow(w->ways, w->n, sizeof(struct way *));
+    w->ways[w->n++] = new;
+    *way = &new->base;
+    return 0;
+}
+
+void reach_node_name(char *out, size_t size, const struct way_url *url)
+{
+    snprintf(out, size, "%.*s%s%.255s", (int)(size < 257 ? 0 : size - 257), url->node,
+             strchr(url->node, '@') ? "" : "@", strchr(url->node, '@') ? "" : url->host);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The ways to nodes that are named by a URL (way_url.h): `struct conn_way`s over the process of
+ * streams (way_server.h), which is started with the first one. Owner: main. Thread: main's, which
+ * is the loop's; what the connections call of a way may run on any. */
+#ifndef BEAMTOP_APP_WAY_REACH_H
+#define BEAMTOP_APP_WAY_REACH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "app/cli/cli.h"
+#include "beamtop/link/way.h"
+#include "way_url.h"
+
+struct reach;
+
+struct reach *reach_new(void);
+/* Ends the process of streams and all children of it, 3 s at most. No connection has a way then.
+   NULL is fine. */
+void reach_free(struct reach *w);
+
+/*
+ * Before the loop, and before there is a screen: the connection of ssh that streams to the host of
+ * the URL share. With a terminal, ssh may ask there for what it needs, and a person takes any time
+ * for that. Errors are ssh's. */
+int reach_connect(struct reach *w, const char *url, bool terminal, struct error *err);
+/* Waits for why a stream has ended: way_explain() may know then. False: not within the time. */
+bool reach_await_end(struct conn_way *way, const struct way_stream *stream, int timeout_ms);
+/* Takes over a text, for the life of w: two at most. */
+const char *reach_keep(struct reach *w, char *text);
+
+/* The way of a URL, borrowed for the life of w, and the URL. ERR_USAGE, ERR_SYSTEM. */
+int reach_find(struct reach *w, struct conn_way **way, struct way_url *url, const char *text,
+               struct error *err);
+/* "name@host" as patterns of cookies and messages have it: the URL's node, at its host. */
+void reach_node_name(char *out, size_t size, const struct way_url *url);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "way_far.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "app/cli/tell.h"
+#include "way_methods.h"
+
+#define NO_COMMAND 127 /* of shells, and of containers */
+#define CANNOT_RUN 126 /* of containers: there is no such program */
+#define SSH_FAILED 255
+
+extern char **environ;
+
+bool way_far_is_asked(const struct cli_command *command, const struct cli_options *o)
+{
+    return way_is_url(o->target) && !o->remote &&
+           (command->group == COMMANDS_HOST || strcmp(command->name, "nodes") == 0);
+}
+
+/* The command line with the node in the URL's place. */
+static int put_command(struct way_words *words, const struct way_url *url,
+                       const struct cli_options *o, char **argv, struct error *err)
+{
+    const char *command[WAY_FAR_WORDS] = {"beamtop"};
+    size_t n = 1;
+    const bool lists = strcmp(o->command, "nodes") == 0;
+    if (o->output && strcmp(o->output, "-") != 0)
+        return error_set(err, ERR_USAGE,
+                         "--output would be a file on the other host: leave it out, and redirect "
+                         "the output (> FILE)");
+    if (*url->node == '\0' && !lists)
+        return error_set(err, ERR_USAGE, "the URL lacks the node: `beamtop nodes URL` lists them");
+    for (char **word = argv + 1; *word; word++) {
+        const bool is_url = *word == o->target;
+        if (is_url && lists)
+            continue;
+        if (n == WAY_FAR_WORDS)
+            return error_set(err, ERR_USAGE, "more than %d arguments", WAY_FAR_WORDS);
+        command[n++] = is_url ? url->node : *word;
+    }
+    way_put_far(words, url, command, n);
+    return 0;
+}
+
+static int run(char *const *words, struct error *err)
+{
+    posix_spawnattr_t attributes;
+    sigset_t all;
+    pid_t pid;
+    int status = 0;
+    sigfillset(&all);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    const int rc = posix_spawnp(&pid, words[0], NULL, &attributes, words, environ);
+    posix_spawnattr_destroy(&attributes);
+    if (rc == ENOENT)
+        return error_set(err, ERR_CONNECT,
+                         "there is no %s on this host: install it, or add it to PATH", words[0]);
+    if (rc != 0)
+        return error_set_errno(err, rc, "%s cannot be started", words[0]);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int way_far_run(const struct cli_options *o, char **argv)
+{
+    struct way_words words = {0};
+    struct way_url url;
+    struct error err = {0};
+    int code = way_url_parse(&url, o->target, &err);
+    if (code == 0)
+        code = put_command(&words, &url, o, argv, &err);
+    if (code == 0)
+        code = run(words.all, &err);
+    way_words_clear(&words);
+    if (code < 0)
+        return tell_error(&err);
+    if (code == NO_COMMAND || code == CANNOT_RUN) {
+        tell_line("there is no beamtop on %s: `beamtop %s` looks at a VM from outside, so it runs "
+                  "there. Copy the program there, into its PATH",
+                  url.host, o->command);
+        return EXIT_FAILED;
+    }
+    if (code == SSH_FAILED && url.scheme == WAY_SSH)
+        return EXIT_CONNECT; /* ssh has said why */
+    return code;
+}

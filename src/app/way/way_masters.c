@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "way_masters.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "beamtop/base/clock.h"
+#include "way_child.h"
+
+#define EXIT_MS 800      /* for `ssh -O exit`, then for those that it ends */
+#define LOOK_MS 5        /* between looks at children that end */
+#define DIR_BYTES 64u    /* a socket's path has 108, and ssh adds some to it */
+#define LOG_BYTES 65536L /* of a log: more is skipped */
+
+void way_masters_init(struct way_masters *m, const char *runtime_dir)
+{
+    *m = (struct way_masters){.runtime_dir = runtime_dir};
+}
+
+static int make_dir(struct way_masters *m, struct error *err)
+{
+    const char *places[] = {m->runtime_dir, "/tmp"};
+    if (*m->dir)
+        return 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        if (!places[i] || places[i][0] != '/' || strlen(places[i]) > DIR_BYTES ||
+            strpbrk(places[i], "%$ ")) /* ssh expands these */
+            continue;
+        snprintf(m->dir, sizeof m->dir, "%.64s/beamtop-XXXXXX", places[i]);
+        if (mkdtemp(m->dir))
+            return 0;
+    }
+    const int errnum = errno;
+    *m->dir = '\0';
+    return error_set_errno(err, errnum,
+                           "no private directory for ssh's sockets, in "
+                           "XDG_RUNTIME_DIR or /tmp");
+}
+
+static struct way_master *find(struct way_masters *m, const struct way_url *url)
+{
+    struct way_master *found = NULL;
+    struct buf place;
+    buf_init(&place, 0);
+    way_url_put(&place, url, NULL);
+    for (size_t i = 0; i < WAY_MASTERS && !found; i++)
+        if (m->all[i].place && strcmp(m->all[i].place, buf_cstr(&place)) == 0)
+            found = &m->all[i];
+    buf_clear(&place);
+    return found;
+}
+
+static void fill(struct way_stop *stop, const struct way_master *master)
+{
+    stop->control = master ? master->control : NULL;
+    stop->log = master ? master->log : NULL;
+}
+
+int way_masters_add(struct way_masters *m, struct way_stop *stop, struct error *err)
+{
+    struct way_master *master = find(m, stop->url);
+    const int rc = make_dir(m, err);
+    if (rc != 0)
+        return rc;
+    for (size_t i = 0; i < WAY_MASTERS && !master; i++) {
+        struct buf place;
+        if (m->all[i].place)
+            continue;
+        master = &m->all[i];
+        buf_init(&place, 0);
+        way_url_put(&place, stop->url, NULL);
+        *master = (struct way_master){.place = buf_take(&place)};
+        snprintf(master->control, sizeof master->control, "%s/%zu", m->dir, i);
+        snprintf(master->log, sizeof master->log, "%s/%zu.log", m->dir, i);
+    }
+    if (!master)
+        return error_set(err, ERR_LIMIT, "more than %d hosts by SSH", WAY_MASTERS);
+    fill(stop, master);
+    return 0;
+}
+
+void way_masters_find(struct way_masters *m, struct way_stop *stop, bool ready)
+{
+    const struct way_master *master = find(m, stop->url);
+    fill(stop, master && (master->ready || !ready) ? master : NULL);
+}
+
+void way_masters_ready(struct way_masters *m, const struct way_stop *stop)
+{
+    struct way_master *master = find(m, stop->url);
+    if (master)
+        master->ready = true;
+}
+
+void way_masters_forget(struct way_masters *m, const struct way_stop *stop)
+{
+    struct way_master *master = find(m, stop->url);
+    if (!master)
+        return;
+    (void)unlink(master->control);
+    (void)unlink(master->log);
+    free(master->place);
+    *master = (struct way_master){0};
+}
+
+int way_masters_log(struct way_masters *m, const struct way_stop *stop)
+{
+    struct way_master *master = find(m, stop->url);
+    struct stat st;
+    const int fd = master ? open(master->log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &st) == 0) {
+        if (st.st_size - master->read_to > LOG_BYTES)
+            master->read_to = st.st_size - LOG_BYTES;
+        (void)lseek(fd, master->read_to, SEEK_SET);
+        master->read_to = st.st_size;
+    }
+    return fd;
+}
+
+/* ---- the end */
+
+static uint64_t now_ms(void)
+{
+    return clock_mono_ns() / 1000000u;
+}
+
+/* Children that end within the time. False: some are left. */
+static bool reap_until(uint64_t end_ms)
+{
+    const struct timespec look = {.tv_nsec = LOOK_MS * 1000000L};
+    for (;;) {
+        const pid_t pid = waitpid(-1, NULL, WNOHANG);
+        if (pid < 0 && errno == ECHILD)
+            return true;
+        if (pid <= 0) {
+            if (now_ms() >= end_ms)
+                return false;
+            nanosleep(&look, NULL);
+        }
+    }
+}
+
+static void kill_children(void)
+{
+    char path[64];
+    long pid;
+    snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
+    FILE *file = fopen(path, "re");
+    while (file && fscanf(file, "%ld", &pid) == 1)
+        if (pid > 1)
+            (void)kill((pid_t)pid, SIGKILL);
+    if (file)
+        fclose(file);
+}
+
+static void ask_to_end(const struct way_master *master)
+{
+    struct way_url url;
+    struct way_words words = {0};
+    struct error ignored = {0};
+    pid_t pid;
+    int errors = -1;
+    if (way_url_parse(&url, master->place, &ignored) != 0)
+        return;
+    const struct way_stop stop = {.url = &url, .control = master->control};
+    way_put_master_end(&words, &stop);
+    if (way_spawn(&pid, words.all, -1, NULL, &errors, false) == 0)
+        close(errors); /* what it says about it is of no use */
+    way_words_clear(&words);
+}
+
+void way_masters_end(struct way_masters *m)
+{
+    for (size_t i = 0; i < WAY_MASTERS; i++)
+        if (m->all[i].place && m->all[i].ready)
+            ask_to_end(&m->all[i]);
+    if (!reap_until(now_ms() + EXIT_MS)) {
+        kill_children();
+        (void)reap_until(now_ms() + EXIT_MS);
+    }
+    for (size_t i = 0; i < WAY_MASTERS; i++) {
+        if (!m->all[i].place)
+            continue;
+        (void)unlink(m->all[i].control);
+        (void)unlink(m->all[i].log);
+        free(m->all[i].place);
+    }
+    if (*m->dir)
+        (void)rmdir(m->dir);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The connections of ssh that streams share, one a host, with their sockets in a private directory.
+ * They are descendants of the process of streams, which ends them. One that nobody ends (SIGKILL to
+ * both processes) ends by itself a minute after its last stream. One thread. */
+#ifndef BEAMTOP_APP_WAY_WAY_MASTERS_H
+#define BEAMTOP_APP_WAY_WAY_MASTERS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "way_methods.h"
+
+#define WAY_MASTERS 64
+
+struct way_master {
+    char *place; /* the URL without a node; NULL: free */
+    char control[108], log[108];
+    off_t read_to; /* so far its log has been read */
+    bool ready;
+};
+
+struct way_masters {
+    const char *runtime_dir;
+    char dir[96]; /* "": not made yet */
+    struct way_master all[WAY_MASTERS];
+};
+
+void way_masters_init(struct way_masters *m, const char *runtime_dir);
+/* Fills control and log of the stop: of a new one, or of the one that is there. ERR_LIMIT,
+   ERR_SYSTEM. */
+int way_masters_add(struct way_masters *m, struct way_stop *stop, struct error *err);
+/* The same of one that is there; NULL in both otherwise. */
+void way_masters_find(struct way_masters *m, struct way_stop *stop, bool ready);
+void way_masters_ready(struct way_masters *m, const struct way_stop *stop);
+void way_masters_forget(struct way_masters *m, const struct way_stop *stop);
+/* What it has logged since this was called; -1: nothing. The caller closes it. */
+int way_masters_log(struct way_masters *m, const struct way_stop *stop);
+/* Ends them and all other descendants, and removes the directory: 2 s at most. */
+void way_masters_end(struct way_masters *m);
+
+#endif

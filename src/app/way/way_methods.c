@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "way_methods.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+
+/* How long ssh's shared connection outlives its last stream, if nobody ends it. */
+#define PERSIST_S 60
+/* So a cut is noticed as early as on TCP from here. */
+#define ALIVE_S 15
+#define ALIVE_COUNT 3
+
+/* Run by a shell in a container, with port and address as arguments. */
+#define RELAY                                                                                      \
+    "p=$1 a=$2\n"                                                                                  \
+    "if command -v socat >/dev/null 2>&1; then\n"                                                  \
+    "  echo '" WAY_OPEN_LINE "' >&2; exec socat - \"TCP:$a:$p\"\n"                                 \
+    "elif command -v bash >/dev/null 2>&1; then\n"                                                 \
+    "  exec bash -c 'exec 3<>\"/dev/tcp/$2/$1\" || exit 1; echo \"" WAY_OPEN_LINE "\" >&2\n"       \
+    "    (cat <&3; kill $$) & exec cat >&3' beamtop \"$p\" \"$a\"\n"                               \
+    "elif command -v nc >/dev/null 2>&1; then\n"                                                   \
+    "  echo '" WAY_OPEN_LINE "' >&2; exec nc \"$a\" \"$p\"\n"                                      \
+    "fi\n"                                                                                         \
+    "echo 'beamtop: no relay' >&2; exit 127"
+
+void way_words_add(struct way_words *words, const char *format, ...)
+{
+    va_list args;
+    char *word = NULL;
+    va_start(args, format);
+    const int len = vasprintf(&word, format, args);
+    va_end(args);
+    if (len < 0)
+        alloc_fail();
+    assert(words->n + 1 < WAY_WORDS);
+    words->all[words->n++] = word;
+}
+
+void way_words_clear(struct way_words *words)
+{
+    for (size_t i = 0; i < words->n; i++)
+        free(words->all[i]);
+    *words = (struct way_words){0};
+}
+
+/* ---- ssh */
+
+static void put_ssh(struct way_words *w, const struct way_url *url, const char *control)
+{
+    way_words_add(w, "ssh");
+    way_words_add(w, "-T");
+    way_words_add(w, "-a");
+    way_words_add(w, "-x");
+    way_words_add(w, "-oClearAllForwardings=yes");
+    way_words_add(w, "-oServerAliveInterval=%d", ALIVE_S);
+    way_words_add(w, "-oServerAliveCountMax=%d", ALIVE_COUNT);
+    if (control)
+        way_words_add(w, "-S%s", control);
+    if (url->port != 0)
+        way_words_add(w, "-p%u", url->port);
+    if (*url->user)
+        way_words_add(w, "-l%s", url->user);
+}
+
+static void put_ssh_host(struct way_words *w, const struct way_url *url)
+{
+    way_words_add(w, "--");
+    way_words_add(w, "%s", url->host);
+}
+
+static void put_ssh_stream(struct way_words *w, const struct way_stop *stop)
+{
+    const bool six = strchr(stop->address, ':') != NULL;
+    put_ssh(w, stop->url, stop->control);
+    way_words_add(w, "-oControlMaster=no");
+    way_words_add(w, "-oBatchMode=yes");
+    way_words_add(w, "-oConnectTimeout=%u", stop->timeout_s);
+    way_words_add(w, "-W%s%s%s:%u", six ? "[" : "", stop->address, six ? "]" : "", stop->port);
+    put_ssh_host(w, stop->url);
+}
+
+void way_put_master(struct way_words *w, const struct way_stop *stop)
+{
+    put_ssh(w, stop->url, stop->control);
+    way_words_add(w, "-fNM");
+    way_words_add(w, "-E%s", stop->log);
+    way_words_add(w, "-oControlPersist=%d", PERSIST_S);
+    way_words_add(w, "-oConnectTimeout=%u", stop->timeout_s);
+    way_words_add(w, "-oBatchMode=%s", stop->terminal ? "no" : "yes");
+    put_ssh_host(w, stop->url);
+}
+
+void way_put_master_end(struct way_words *w, const struct way_stop *stop)
+{
+    put_ssh(w, stop->url, stop->control);
+    way_words_add(w, "-Oexit");
+    put_ssh_host(w, stop->url);
+}
+
+/* ---- containers */
+
+static void put_docker(struct way_words *w, const struct way_url *url)
+{
+    way_words_add(w, "docker");
+    way_words_add(w, "exec");
+    way_words_add(w, "-i");
+    way_words_add(w, "%s", url->host);
+}
+
+static void put_kubectl(struct way_words *w, const struct way_url *url, const char *verb)
+{
+    way_words_add(w, "kubectl");
+    if (*url->context)
+        way_words_add(w, "--context=%s", url->context);
+    way_words_add(w, "--namespace=%s", url->space);
+    way_words_add(w, "%s", verb);
+}
+
+static void put_kubectl_exec(struct way_words *w, const struct way_url *url)
+{
+    put_kubectl(w, url, "exec");
+    way_words_add(w, "-i");
+    if (*url->container)
+        way_words_add(w, "--container=%s", url->container);
+    way_words_add(w, "%s", url->host);
+    way_words_add(w, "--");
+}
+
+static void put_relay(struct way_words *w, const struct way_stop *stop)
+{
+    way_words_add(w, "sh");
+    way_words_add(w, "-c");
+    way_words_add(w, "%s", RELAY);
+    way_words_add(w, "beamtop");
+    way_words_add(w, "%u", stop->port);
+    way_words_add(w, "%s", stop->address);
+}
+
+static void put_docker_stream(struct way_words *w, const struct way_stop *stop)
+{
+    put_docker(w, stop->url);
+    put_relay(w, stop);
+}
+
+static void put_kubectl_stream(struct way_words *w, const struct way_stop *stop)
+{
+    put_kubectl_exec(w, stop->url);
+    put_relay(w, stop);
+}
+
+static void put_kubectl_forward(struct way_words *w, const struct way_stop *stop)
+{
+    put_kubectl(w, stop->url, "port-forward");
+    way_words_add(w, "--address=127.0.0.1");
+    way_words_add(w, "pod/%s", stop->url->host);
+    way_words_add(w, ":%u", stop->port);
+}
+
+/* ---- a command there */
+
+/* One word of a command line that a shell reads there. */
+static void add_quoted(struct way_words *w, const char *word)
+{
+    struct buf out;
+    buf_init(&out, 0);
+    buf_puts(&out, "'");
+    for (; *word; word++) {
+        if (*word == '\'')
+            buf_puts(&out, "'\\''");
+        else
+            buf_put_u8(&out, (uint8_t)*word);
+    }
+    buf_puts(&out, "'");
+    way_words_add(w, "%s", buf_cstr(&out));
+    buf_clear(&out);
+}
+
+void way_put_far(struct way_words *w, const struct way_url *url, const char *const *command,
+                 size_t n)
+{
+    switch (url->scheme) {
+    case WAY_SSH:
+        put_ssh(w, url, NULL);
+        put_ssh_host(w, url);
+        break;
+    case WAY_DOCKER:
+        put_docker(w, url);
+        break;
+    case WAY_K8S:
+        put_kubectl_exec(w, url);
+        break;
+    case WAY_SCHEMES:
+        break;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (url->scheme == WAY_SSH)
+            add_quoted(w, command[i]);
+        else
+            way_words_add(w, "%s", command[i]);
+    }
+}
+
+/* ---- the tables */
+
+static const struct way_method methods[] = {
+    {WAY_SSH, WAY_OPENS_AT_ONCE, "ssh to", put_ssh_stream},
+    {WAY_DOCKER, WAY_OPENS_SAID, "docker exec in", put_docker_stream},
+    {WAY_K8S, WAY_OPENS_SAID, "kubectl exec in", put_kubectl_stream},
+    {WAY_K8S, WAY_OPENS_PORT, "kubectl port-forward to", put_kubectl_forward},
+};
+
+const struct way_method *way_method(enum way_scheme scheme, size_t n)
+{
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (methods[i].scheme == scheme && n-- == 0)
+            return &methods[i];
+    return NULL;
+}
+
+#define OF(scheme) (1u << (scheme))
+#define CONTAINERS (OF(WAY_DOCKER) | OF(WAY_K8S))
+#define ANY (OF(WAY_SSH) | CONTAINERS)
+
+/* The first row counts whose words are in what was said. */
+static const struct {
+    unsigned schemes;
+    enum conn_failure why;
+    bool another; /* the next method may do it */
+    const char *said;
+    const char *text;
+} meanings[] = {
+    {OF(WAY_SSH), CONN_FAILED_WAY, false, "IDENTIFICATION HAS CHANGED",
+     "the host's key is not the one in known_hosts: it was installed again, or another machine "
+     "answers. Compare the key, then remove the old one with `ssh-keygen -R`"},
+    {OF(WAY_SSH), CONN_FAILED_WAY, false, "Host key verification failed",
+     "ssh does not know the host's key: run ssh once to this host, and compare the key"},
+    {OF(WAY_SSH), CONN_FAILED_WAY, false, "Too many authentication failures",
+     "the host refused the login: ssh offered too many keys. Name one with IdentityFile and "
+     "IdentitiesOnly in ssh's configuration"},
+    {OF(WAY_SSH), CONN_FAILED_WAY, false, "Permission denied",
+     "the host refused the login: no key of yours is allowed there, or it wants a password. "
+     "Load the key (`ssh-add`), or start beamtop at a terminal, where ssh asks for the password"},
+    {OF(WAY_SSH), CONN_FAILED_HOST, false, "Could not resolve hostname",
+     "the host's name is not found: check it, or set HostName in ssh's configuration"},
+    {OF(WAY_SSH), CONN_FAILED_WAY, false, "administratively prohibited",
+     "sshd there forbids the stream: AllowTcpForwarding or PermitOpen in its configuration"},
+    {OF(WAY_SSH), CONN_FAILED_REFUSED, false, "open failed: connect failed",
+     "nothing listens at that port there: the node stopped, or listens on another address "
+     "(--host)"},
+    {OF(WAY_SSH), CONN_FAILED_WAY, false, "UNKNOWN port",
+     "the jump host (ProxyJump or ProxyCommand in ssh's configuration) does not lead there: ssh "
+     "to the host shows why"},
+    {OF(WAY_SSH), CONN_FAILED_WAY, false, "not responding",
+     "the host stopped answering: it is down, or the network is cut"},
+    {OF(WAY_SSH), CONN_FAILED_WAY, false, "Connection refused",
+     "nothing listens at ssh's port: sshd does not run there, or has another port "
+     "(ssh://HOST:PORT)"},
+    {OF(WAY_SSH), CONN_FAILED_WAY, false, "timed out",
+     "the host does not answer: a firewall may block ssh's port, or the host is down"},
+    {OF(WAY_SSH), CONN_FAILED_WAY, false, "No route to host",
+     "no network leads to the host: check VPN and routes, or name a jump host (ProxyJump)"},
+    {OF(WAY_SSH), CONN_FAILED_WAY, false, "unreachable",
+     "no network leads to the host: check VPN and routes, or name a jump host (ProxyJump)"},
+    {OF(WAY_SSH), CONN_FAILED_WAY, false, "closed by",
+     "the host ended the connection: ssh to it shows why"},
+    {OF(WAY_SSH), CONN_FAILED_WAY, false, "reset by",
+     "the host ended the connection: ssh to it shows why"},
+    {OF(WAY_SSH), CONN_FAILED_WAY, false, "stdio forwarding failed",
+     "no stream to that port: nothing listens there, or sshd forbids it (AllowTcpForwarding, "
+     "PermitOpen)"},
+    {OF(WAY_SSH), CONN_FAILED_WAY, false, "Broken pipe", "the SSH connection is lost"},
+    {OF(WAY_DOCKER), CONN_FAILED_HOST, false, "No such container",
+     "there is no such container: `docker ps` lists those that run"},
+    {OF(WAY_DOCKER), CONN_FAILED_WAY, false, "is not running",
+     "the container does not run: `docker ps` lists those that do"},
+    {OF(WAY_DOCKER), CONN_FAILED_WAY, false, "permission denied while trying to connect",
+     "you may not use the Docker daemon: run beamtop as a user who may (group docker)"},
+    {OF(WAY_DOCKER), CONN_FAILED_WAY, false, "Cannot connect to the Docker daemon",
+     "the Docker daemon does not answer: start it, or set DOCKER_HOST"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "does not exist",
+     "kubectl's configuration has no such context: `kubectl config get-contexts` lists them"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "is not valid for pod",
+     "the pod has no such container: `kubectl describe pod` lists them"},
+    {OF(WAY_K8S), CONN_FAILED_HOST, false, " not found\n",
+     "there is no such pod or namespace: `kubectl get pods -A` lists them"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, true, "cannot create resource \"pods/exec\"",
+     "you may not run commands in pods there (pods/exec)"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "cannot create resource \"pods/portforward\"",
+     "you may neither run commands in pods there (pods/exec) nor forward ports "
+     "(pods/portforward): one of the two is needed"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "forbidden",
+     "the cluster does not allow it: ask for pods/exec or pods/portforward in that namespace"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "must be logged in",
+     "the cluster does not know you: log in again (kubectl's configuration)"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "Unauthorized",
+     "the cluster does not know you: log in again (kubectl's configuration)"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "connection to the server",
+     "the cluster's API does not answer: check `kubectl cluster-info`"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "nable to connect to the server",
+     "the cluster's API does not answer: check `kubectl cluster-info`"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "lost connection to pod",
+     "the connection to the pod is lost: it stopped, or the cluster ended the stream"},
+    {CONTAINERS, CONN_FAILED_WAY, true, "beamtop: no relay",
+     "the container has neither socat, bash nor nc to carry a stream"},
+    {CONTAINERS, CONN_FAILED_WAY, true, "executable file not found",
+     "the container has no shell to carry a stream"},
+    {CONTAINERS, CONN_FAILED_WAY, true, "no such file or directory",
+     "the container has no shell to carry a stream"},
+    {CONTAINERS, CONN_FAILED_REFUSED, false, "onnection refused",
+     "nothing listens at that port there: the node stopped, or listens on another address "
+     "(--host)"},
+};
+
+/* The last line that is not empty, without what marks the stream as open. */
+static struct slice last_line(const char *said)
+{
+    struct slice line = {"", 0};
+    for (const char *at = said; *at != '\0';) {
+        const size_t len = strcspn(at, "\r\n");
+        if (len > 0 && strncmp(at, WAY_OPEN_LINE, len) != 0)
+            line = (struct slice){at, len};
+        at += len + (at[len] != '\0');
+    }
+    return line;
+}
+
+void way_explain_said(const struct way_method *method, const struct way_url *url, const char *said,
+                      enum conn_failure *why, bool *another, struct error *err)
+{
+    *another = false;
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
+        if (!(meanings[i].schemes & OF(method->scheme)) || !strstr(said, meanings[i].said))
+            continue;
+        *why = meanings[i].why;
+        *another = meanings[i].another;
+        error_set(err, ERR_CONNECT, "%s %s: %s", method->name, url->host, meanings[i].text);
+        return;
+    }
+    const struct slice line = last_line(said);
+    *why = CONN_FAILED_WAY;
+    if (line.len > 0)
+        error_set(err, ERR_CONNECT, "%s %s: %.*s", method->name, url->host,
+                  (int)(line.len < 300 ? line.len : 300), line.s);
+    else
+        error_set(err, ERR_CONNECT, "%s %s: the stream ended, and no reason was given",
+                  method->name, url->host);
+}
