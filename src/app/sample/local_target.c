@@ -41,19 +41,6 @@ static int fail_no_vm(const char *name, struct error *err)
                      "there is no node %.300s on this host: `beamtop nodes` lists the VMs", name);
 }
 
-static int fail_several(const struct discover_list *list, const char *name, struct error *err)
-{
-    struct buf pids;
-    buf_init(&pids, 256);
-    for (size_t i = 0; i < list->count; i++)
-        if (list->vms[i].pid != 0 && target_is_meant(&list->vms[i], name))
-            buf_printf(&pids, "%s%d", pids.len > 0 ? ", " : "", (int)list->vms[i].pid);
-    error_set(err, ERR_USAGE, "several VMs of this host are called %.200s: give the OS pid (%s)",
-              name, buf_cstr(&pids));
-    buf_clear(&pids);
-    return ERR_USAGE;
-}
-
 int local_target_of_node(pid_t *pid, const char *name, int64_t os_pid, const struct cli_options *o,
                          const struct app_env *env, struct error *err)
 {
@@ -70,7 +57,7 @@ int local_target_of_node(pid_t *pid, const char *name, int64_t os_pid, const str
     if (count == 0)
         rc = fail_no_vm(name, err);
     else if (count > 1)
-        rc = fail_several(&list, name, err);
+        rc = target_several(&list, name, err);
     else if (vm->pid == 0)
         rc = error_set(err, ERR_NOT_FOUND,
                        "only epmd knows %.300s: its process is not visible here. Give its OS pid, "

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "target.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "beamtop/base/buf.h"
 #include "beamtop/base/text.h"
 #include "beamtop/link/inside.h"
 #include "beamtop/link/name.h"
-#include "nodes.h"
 #include "app/way/reach.h"
+#include "nodes.h"
 
 /* By the part before '@' when there is no host, or only epmd knows the name. */
 bool target_is_meant(const struct discover_vm *vm, const char *name)
@@ -37,7 +40,13 @@ const struct discover_vm *target_of_pid(const struct discover_list *vms, const c
     return NULL;
 }
 
-/* Finds the VM that is meant, and how many match: those that epmd knows come first. */
+/* By what is known of it: epmd's come first, and then those of our network namespace. */
+static int vm_rank(const struct discover_vm *vm)
+{
+    return vm->in_epmd ? 2 : !vm->other_network;
+}
+
+/* Finds the VM that is meant, and how many match. */
 static const struct discover_vm *find_vm(const struct discover_list *vms, const char *name,
                                          size_t *count)
 {
@@ -48,7 +57,7 @@ static const struct discover_vm *find_vm(const struct discover_list *vms, const 
         if (!target_is_meant(vm, name))
             continue;
         ++*count;
-        if (!found || (vm->in_epmd && !found->in_epmd))
+        if (!found || vm_rank(vm) > vm_rank(found))
             found = vm;
     }
     return found;
@@ -83,9 +92,25 @@ static bool way_given(const struct cli_options *o)
     return o->host || o->port != 0;
 }
 
-/* Its port, or the epmd there, of the namespace that it is in. */
+/* An address in digits, by which a container may be reached from here, too. */
+static bool has_address(const char *node)
+{
+    const char *host = strchr(node, '@');
+    struct in6_addr six;
+    struct in_addr four;
+    if (!host)
+        return false;
+    if (inet_pton(AF_INET, ++host, &four) == 1)
+        return ntohl(four.s_addr) >> 24 != IN_LOOPBACKNET;
+    return inet_pton(AF_INET6, host, &six) == 1 && !IN6_IS_ADDR_LOOPBACK(&six);
+}
+
+/* By its port, or the epmd there, of the namespace that it is in. */
 static void go_inside(struct target *t, const struct discover_vm *vm)
 {
+    struct error refused = {0};
+    if (has_address(vm->node) && inside_check(vm->pid, &refused) != 0)
+        return;
     t->way = inside_way(vm->pid);
     t->conn.way = t->way;
     t->conn.dial_host = *t->address ? t->address : NULL;
@@ -183,7 +208,83 @@ int target_check_name(const char *name, struct error *err)
                      name);
 }
 
-static void set_conn(struct target *t, const struct cli_options *o, uint16_t epmd_port)
+/* ---- which VM is meant */
+
+/* The VM of a name, of an OS pid in its place, or of a row of a list. */
+struct choice {
+    const struct discover_vm *vm; /* NULL: none of this host */
+    bool sure;                    /* it is meant, and no other of that name */
+    bool has_namesake;            /* epmd knows another one of its name, or none */
+};
+
+static const struct discover_vm *vm_of_number(const struct discover_list *vms, const char *name)
+{
+    const long number = strtol(name, NULL, 10);
+    for (size_t i = 0; i < vms->count; i++)
+        if (number > 0 && vms->vms[i].pid == number)
+            return &vms->vms[i];
+    return NULL;
+}
+
+static bool is_number(const char *name)
+{
+    return *name != '\0' && name[strspn(name, "0123456789")] == '\0';
+}
+
+int target_several(const struct discover_list *vms, const char *name, struct error *err)
+{
+    struct buf pids;
+    buf_init(&pids, 256);
+    for (size_t i = 0; i < vms->count; i++)
+        if (vms->vms[i].pid != 0 && target_is_meant(&vms->vms[i], name))
+            buf_printf(&pids, "%s%d", pids.len > 0 ? ", " : "", (int)vms->vms[i].pid);
+    error_set(err, ERR_USAGE, "several VMs of this host are called %.200s: give the OS pid (%s)",
+              name, buf_cstr(&pids));
+    buf_clear(&pids);
+    return ERR_USAGE;
+}
+
+static int choose_of_list(struct choice *c, const struct discover_list *vms, const char *name,
+                          int64_t os_pid, struct error *err)
+{
+    const struct discover_vm *chosen = is_number(name) ? vm_of_number(vms, name) : NULL;
+    size_t count = 0;
+    if (chosen && chosen->node[0] == '\0')
+        return error_set(err, ERR_NOT_FOUND, TARGET_NO_NODE, (long long)chosen->pid,
+                         chosen->command, (long long)chosen->pid);
+    if (!chosen)
+        chosen = target_of_pid(vms, name, os_pid);
+    c->vm = find_vm(vms, chosen ? chosen->node : name, &count);
+    c->has_namesake = chosen && chosen != c->vm;
+    c->vm = chosen ? chosen : c->vm;
+    c->sure = chosen || count == 1 || (c->vm && c->vm->in_epmd);
+    return 0;
+}
+
+/* `own` is read where no list is given: the caller clears it. */
+static int choose_vm(struct choice *c, struct discover_list *own, const char *name,
+                     const struct cli_options *o, const struct app_env *env,
+                     const struct discover_list *vms, int64_t os_pid, struct error *err)
+{
+    size_t count = 0;
+    *c = (struct choice){0};
+    if (vms)
+        return choose_of_list(c, vms, name, os_pid, err);
+    if (!cookie_given(o, env) || !strchr(name, '@'))
+        count = target_look_for(own, &c->vm, name, o, env);
+    else if (!way_given(o))
+        count = look_here(own, &c->vm, name);
+    c->sure = count == 1 || (c->vm && c->vm->in_epmd);
+    if (count == 0 && is_number(name))
+        return choose_of_list(c, own, name, 0, err);
+    if (count > 1 && c->vm->other_network && !way_given(o))
+        return target_several(own, name, err);
+    return 0;
+}
+
+/* ---- all of it */
+
+static void set_options(struct target *t, const struct cli_options *o, uint16_t epmd_port)
 {
     t->conn = (struct conn_options){
         .target = t->name,
@@ -196,6 +297,29 @@ static void set_conn(struct target *t, const struct cli_options *o, uint16_t epm
         .cookie_uid = t->cookie.uid,
         .timeout_ms = (unsigned)(o->timeout_s * 1000),
     };
+}
+
+/* With the VM that is meant: the name, the cookie, the way. */
+static int fill_target(struct target *t, const char *name, const struct choice *c,
+                       const struct cli_options *o, const struct app_env *env, uint16_t epmd_port,
+                       struct error *err)
+{
+    const struct discover_vm *vm = c->vm;
+    snprintf(t->name, sizeof t->name, "%s", vm && !strchr(name, '@') ? vm->node : name);
+    int rc = find_cookie(t, o, env, vm, &t->no_cookie);
+    if (rc != 0 && (rc != ERR_NOT_FOUND || o->cookie_file)) {
+        *err = t->no_cookie;
+        return rc;
+    }
+    set_options(t, o, epmd_port);
+    if (vm && c->sure)
+        set_local(t, vm, o, c->has_namesake);
+    if (c->has_namesake && !way_given(o) && t->conn.port == 0 && !t->way)
+        return error_set(err, ERR_NOT_FOUND,
+                         "several VMs are called %.255s, and no port of OS process %lld was found: "
+                         "it runs as another user. Give its port with --port",
+                         t->name, (long long)vm->pid);
+    return 0;
 }
 
 /* By its URL: nothing that is known of this host counts. */
@@ -216,7 +340,7 @@ static int init_by_way(struct target *t, const char *text, const struct cli_opti
         rc = 0;
     else if (rc != 0)
         *err = t->no_cookie;
-    set_conn(t, o, epmd_port);
+    set_options(t, o, epmd_port);
     t->conn.way = way;
     t->conn.any_host = !strchr(url.node, '@');
     return rc;
@@ -227,44 +351,20 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
                 struct error *err)
 {
     struct discover_list own = {0};
+    struct choice choice;
     uint16_t epmd_port = 0;
     *t = (struct target){0};
     int rc = target_check_name(name, err);
     if (rc == 0)
         rc = nodes_epmd_port(o, env, &epmd_port, err);
-    if (rc != 0)
-        return rc;
-    if (way_is_url(name))
+    if (rc == 0 && way_is_url(name))
         return init_by_way(t, name, o, env, epmd_port, err);
-    const struct discover_vm *vm = NULL, *chosen = NULL;
-    size_t count = 0;
-    if (vms) {
-        vm = find_vm(vms, name, &count);
-        chosen = target_of_pid(vms, name, os_pid);
-    } else if (!cookie_given(o, env) || !strchr(name, '@')) {
-        count = target_look_for(&own, &vm, name, o, env);
-    } else if (!way_given(o)) {
-        count = look_here(&own, &vm, name);
-    }
-    const bool has_namesake = chosen && chosen != vm; /* then epmd knows that one, or none */
-    if (chosen)
-        vm = chosen, count = 1;
-    snprintf(t->name, sizeof t->name, "%s", vm && !strchr(name, '@') ? vm->node : name);
-    rc = find_cookie(t, o, env, vm, &t->no_cookie);
-    if (rc == ERR_NOT_FOUND && !o->cookie_file)
-        rc = 0;
-    else if (rc != 0)
-        *err = t->no_cookie;
-    set_conn(t, o, epmd_port);
-    if (vm && (count == 1 || vm->in_epmd))
-        set_local(t, vm, o, has_namesake);
-    if (rc == 0 && has_namesake && !way_given(o) && t->conn.port == 0)
-        rc = error_set(
-            err, ERR_NOT_FOUND,
-            "several VMs are called %.255s, and no port of OS process %lld was found: it "
-            "is in another network namespace, or runs as another user. Give its port with "
-            "--port",
-            t->name, (long long)vm->pid);
+    if (rc == 0)
+        rc = choose_vm(&choice, &own, name, o, env, vms, os_pid, err);
+    if (rc == 0)
+        rc = fill_target(t, name, &choice, o, env, epmd_port, err);
+    if (rc != 0)
+        target_clear(t);
     discover_clear(&own);
     return rc;
 }

@@ -20,11 +20,17 @@ struct target {
 /* A name with a slash is that of a file, which is not there when this is asked. */
 int target_check_name(const char *name, struct error *err);
 
+/* Of a VM that is no node: its OS pid, what it was started as, its OS pid. */
+#define TARGET_NO_NODE                                                                             \
+    "OS process %lld (%s) runs without distribution: start it with -sname or -name, or sample it " \
+    "as it is: beamtop sample %lld"
+
 /*
- * Fills t for `name`. A name without a host that a VM of this host has gets that VM's host, and
- * that VM's cookie when none is given. Without any cookie it is the connection that fails, once it
- * has found the node. `vms` may be NULL: then /proc is read here, if it is needed. os_pid: of them,
- * the one that is meant, where several may have that name; 0: unknown. */
+ * Fills t for `name`, or for the OS pid of a VM of this host in its place. A name without a host
+ * that a VM of this host has gets that VM's host, and that VM's cookie when none is given. Without
+ * any cookie it is the connection that fails, once it has found the node. `vms` may be NULL: then
+ * /proc is read here, if it is needed. os_pid: of them, the one that is meant, where several may
+ * have that name; 0: unknown. */
 int target_init(struct target *t, const char *name, const struct cli_options *o,
                 const struct app_env *env, const struct discover_list *vms, int64_t os_pid,
                 struct error *err);
@@ -33,6 +39,8 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
 void target_lend(struct target *t, const struct cookie *cookie);
 void target_clear(struct target *t); /* wipes the cookie, drops the way */
 
+/* ERR_USAGE: several VMs of the list have that name; with their OS pids. */
+int target_several(const struct discover_list *vms, const char *name, struct error *err);
 /* Whether a VM of the list has that name: its full name, or the part before '@'. */
 bool target_is_meant(const struct discover_vm *vm, const char *name);
 /* Of those that have that name, the one with that OS pid; NULL: none, or os_pid is 0. */

@@ -11,6 +11,7 @@
 #include "app/fleet/fleet_hosts.h"
 #include "app/fleet/fleet_recorded.h"
 #include "app/source/nodes.h"
+#include "app/source/target.h"
 #include "tui_owners.h"
 
 struct tui_fleet {
@@ -180,10 +181,7 @@ int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error 
 static void put_refusal(char *out, size_t size, const struct discover_vm *vm)
 {
     if (!*vm->node)
-        snprintf(out, size,
-                 "OS process %lld (%s) runs without distribution: start it with -sname or -name, "
-                 "or sample it as it is: beamtop sample %lld",
-                 (long long)vm->pid, vm->command, (long long)vm->pid);
+        snprintf(out, size, TARGET_NO_NODE, (long long)vm->pid, vm->command, (long long)vm->pid);
 }
 
 static void show_nodes(struct tui *t)

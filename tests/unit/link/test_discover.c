@@ -70,12 +70,22 @@ static const struct fake fakes[] = {
      "fixed@vm short none otp= inet_tcp beam"},
     {"27", "beam.smp|-sname|piped", "/home/piped", "host", "net:[1]",
      "piped@vm short none otp= inet_tcp beam"},
+    {"28", "beam.smp|-sname|released", "/home/none", "host", "net:[1]",
+     "released@vm short environment:RELEASED otp= inet_tcp beam"},
+    {"29", "beam.smp|-sname|homely", "/home/shop", "host", "net:[1]",
+     "homely@vm short home:HOMECOOKIE otp= inet_tcp beam"},
+    {"30", "beam.smp|-sname|argued|-setcookie|ARG", "/home/none", "host", "net:[1]",
+     "argued@vm short argument:ARG otp= inet_tcp beam"},
 };
 
-/* ERL_EPMD_PORT in environ. */
+/* The last one in environ. */
 static const struct {
-    const char *pid, *port;
-} epmds[] = {{"24", "4711"}, {"26", "0x"}};
+    const char *pid, *name, *value;
+} variables[] = {{"24", "ERL_EPMD_PORT", "4711"},
+                 {"26", "ERL_EPMD_PORT", "0x"},
+                 {"28", "RELEASE_COOKIE", "RELEASED"},
+                 {"29", "RELEASE_COOKIE", "RELEASED"},
+                 {"30", "RELEASE_COOKIE", "RELEASED"}};
 
 static char tree[64];
 
@@ -142,10 +152,10 @@ static void make_process(const struct fake *f)
         snprintf(path, sizeof path, "%s/environ", f->pid);
         snprintf(text, sizeof text, "A=1%cHOME=%s%cB=2", '\0', f->home, '\0');
         size_t used = 4 + 5 + strlen(f->home) + 1 + 4;
-        for (size_t i = 0; i < sizeof epmds / sizeof epmds[0]; i++)
-            if (strcmp(f->pid, epmds[i].pid) == 0)
-                used += (size_t)snprintf(text + used, sizeof text - used, "ERL_EPMD_PORT=%s",
-                                         epmds[i].port);
+        for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+            if (strcmp(f->pid, variables[i].pid) == 0)
+                used += (size_t)snprintf(text + used, sizeof text - used, "%s=%s",
+                                         variables[i].name, variables[i].value);
         make_file(path, text, used);
     }
     make_status(f->pid, getuid() + (strcmp(f->pid, MIXED) == 0 ? 1 : 0), getuid());
@@ -270,7 +280,7 @@ static int remove_tree(void **state)
 static void describe(const struct discover_vm *vm, char *out, size_t size)
 {
     static const char *const forms[] = {"plain", "short", "long", "unknown"};
-    static const char *const cookies[] = {"none", "argument:", "home:"};
+    static const char *const cookies[] = {"none", "argument:", "home:", "environment:"};
     snprintf(out, size, "%s %s %s%s otp=%s %s %s%s%s", vm->node, forms[vm->form],
              cookies[vm->cookie_from], vm->cookie.text, vm->otp, vm->dist_protocol, vm->command,
              vm->other_root && vm->otp[1] == '7' ? " root" : "", vm->other_network ? " net" : "");
