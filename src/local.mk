@@ -18,7 +18,8 @@ include src/link/discover/local.mk
 include src/link/dns/local.mk
 include src/link/sockets/local.mk
 include src/link/inside/local.mk
-src_liblink_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
+include src/link/tls/local.mk
+src_liblink_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS) $(OPENSSL_CFLAGS)
 
 # Looks at VMs of this host from outside; without elfutils its commands say what is missing.
 noinst_LIBRARIES += src/liblocal.a
@@ -152,7 +153,7 @@ src/query/sources.c: $(wildcard $(srcdir)/src/query/q/*.erl $(srcdir)/src/query/
 # What each layer's tests link: its own archive and the ones below.
 BASE_LIBS = src/libbase.a $(PCRE2_LIBS) $(UTF8PROC_LIBS) -lm
 ETF_LIBS = src/libetf.a $(EI_LIBS) $(BASE_LIBS)
-LINK_LIBS = src/liblink.a $(UV_LIBS) $(RESOLV_LIBS) $(ETF_LIBS)
+LINK_LIBS = src/liblink.a $(UV_LIBS) $(RESOLV_LIBS) $(OPENSSL_LIBS) $(ETF_LIBS)
 LOCAL_LIBS = src/liblocal.a $(ELFUTILS_LIBS) $(BASE_LIBS)
 QUERY_LIBS = src/libquery.a $(LINK_LIBS)
 MODEL_LIBS = src/libmodel.a $(ETF_LIBS)

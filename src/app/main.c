@@ -25,6 +25,7 @@ static void read_env(struct app_env *env)
 {
     *env = (struct app_env){
         .cookie = getenv("BEAMTOP_COOKIE"),
+        .tls_key_password = getenv("BEAMTOP_TLS_KEY_PASSWORD"),
         .home = getenv("HOME"),
         .xdg_config_home = getenv("XDG_CONFIG_HOME"),
         .xdg_state_home = getenv("XDG_STATE_HOME"),

@@ -109,12 +109,34 @@ static int queue_write(struct conn *c, const uint8_t *bytes, size_t len)
 
 static size_t waiting_bytes(const struct conn *c)
 {
-    return uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp);
+    return uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp) +
+           (c->tls ? tls_kept(c->tls) : 0);
+}
+
+/* As they go over the network. Returns 0 or a libuv error. */
+static int put_bytes(struct conn *c, const uint8_t *bytes, size_t len)
+{
+    size_t done = 0;
+    c->stats.bytes_out += len;
+    if (uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp) == 0) {
+        uv_buf_t b = uv_buf_init((char *)(uintptr_t)bytes, (unsigned)len);
+        int n = uv_try_write((uv_stream_t *)&c->tcp, &b, 1);
+        done = n > 0 ? (size_t)n : 0;
+    }
+    return done < len ? queue_write(c, bytes + done, len - done) : 0;
+}
+
+int conn_flush_tls(struct conn *c)
+{
+    const struct slice out = tls_out(c->tls);
+    const int rc = out.len > 0 ? put_bytes(c, (const uint8_t *)out.s, out.len) : 0;
+    tls_out_taken(c->tls);
+    return rc;
 }
 
 static int send_bytes(struct conn *c, const uint8_t *bytes, size_t len, struct error *err)
 {
-    size_t done = 0;
+    int rc = 0;
     if (c->state != STATE_UP)
         return error_set(err, ERR_LOST, "there is no connection to send over");
     if (waiting_bytes(c) + len > LIMIT_OUT_QUEUE_BYTES) {
@@ -123,17 +145,12 @@ static int send_bytes(struct conn *c, const uint8_t *bytes, size_t len, struct e
         uv_timer_start(&c->once, on_stalled, 0, 0);
         return error_set(err, ERR_LIMIT, "%s takes nothing more", c->peer);
     }
-    c->stats.bytes_out += len;
-    if (waiting_bytes(c) == 0) {
-        uv_buf_t b = uv_buf_init((char *)(uintptr_t)bytes, (unsigned)len);
-        int n = uv_try_write((uv_stream_t *)&c->tcp, &b, 1);
-        done = n > 0 ? (size_t)n : 0;
-    }
-    if (done < len) {
-        int rc = queue_write(c, bytes + done, len - done);
-        if (rc != 0)
-            return error_set(err, ERR_LOST, "%s cannot be sent to: %s", c->peer, uv_strerror(rc));
-    }
+    if (!c->tls)
+        rc = put_bytes(c, bytes, len);
+    else
+        rc = tls_write(c->tls, bytes, len) ? conn_flush_tls(c) : UV_EPROTO;
+    if (rc != 0)
+        return error_set(err, ERR_LOST, "%s cannot be sent to: %s", c->peer, uv_strerror(rc));
     return 0;
 }
 
@@ -242,6 +259,7 @@ static void on_dialed(void *arg, const struct dial_result *r)
     const struct handshake *h = r->handshake;
     c->dial = NULL;
     c->claim = r->claim;
+    c->tls = r->tls;
     if (r->stream.fd < 0) {
         go_down(c, r->why, &r->err);
         return;
@@ -250,6 +268,7 @@ static void on_dialed(void *arg, const struct dial_result *r)
     snprintf(c->peer, sizeof c->peer, "%s", h->peer);
     snprintf(c->notice, sizeof c->notice, "%s", h->notice);
     c->self = (struct etf_pid){.id = SELF_ID, .serial = 0, .creation = h->creation};
+    c->plain = c->tls ? alloc_zero(1, READ_BYTES) : NULL;
     if (h->atom_cache) {
         c->atoms_in = atom_cache_new();
         c->atoms_out = atom_cache_new();
@@ -268,6 +287,8 @@ static void on_dialed(void *arg, const struct dial_result *r)
     uv_timer_start(&c->tick, on_net_tick, TICK_MS, TICK_MS);
     if (c->handlers.on_up)
         c->handlers.on_up(c, c->arg);
+    if (c->tls)
+        conn_take_tls(c); /* what came with the end of the handshake */
 }
 
 int conn_open(struct conn **out, uv_loop_t *loop, const struct conn_options *options,
@@ -309,6 +330,8 @@ static void on_handle_closed(uv_handle_t *h)
     claim_drop(&c->claim);
     way_end(c->way, &c->stream);
     way_drop(c->way);
+    tls_session_free(c->tls);
+    free(c->plain);
     free(c);
     if (closed)
         closed(arg);
@@ -346,6 +369,10 @@ void conn_close(struct conn *c, void (*closed)(void *arg), void *arg)
     stop_traffic(c);
     c->state = STATE_CLOSING;
     c->shutdown.data = c;
+    if (flush && c->tls) {
+        tls_end(c->tls);
+        (void)conn_flush_tls(c);
+    }
     if (flush && uv_shutdown(&c->shutdown, (uv_stream_t *)&c->tcp, on_flushed) == 0)
         uv_timer_start(&c->once, on_flush_limit, FLUSH_MS, 0);
     else
@@ -393,6 +420,11 @@ bool conn_peer_is(const struct conn *c, pid_t pid)
 const struct conn_stats *conn_stats(const struct conn *c)
 {
     return &c->stats;
+}
+
+bool conn_is_tls(const struct conn *c)
+{
+    return c->tls != NULL;
 }
 
 const char *conn_notice(const struct conn *c)

@@ -157,6 +157,37 @@ static void take_all(struct conn *c)
     }
 }
 
+static void lose_tls(struct conn *c)
+{
+    struct error err = {0};
+    enum conn_failure ignored;
+    error_set(&err, ERR_FORMAT, "the node %s", tls_explain(c->tls, &ignored));
+    conn_lost_garbage(c, &err);
+}
+
+void conn_take_tls(struct conn *c)
+{
+    while (c->state == STATE_UP) {
+        size_t n = 0;
+        switch (tls_read(c->tls, c->plain, READ_BYTES, &n)) {
+        case TLS_DONE:
+            frame_feed(&c->reader, c->plain, n);
+            take_all(c);
+            break;
+        case TLS_MORE: /* a new key, say */
+            if (conn_flush_tls(c) != 0)
+                conn_lost(c, UV_EPIPE);
+            return;
+        case TLS_ENDED:
+            conn_lost(c, UV_EOF);
+            return;
+        case TLS_BROKEN:
+            lose_tls(c);
+            return;
+        }
+    }
+}
+
 void conn_on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *out)
 {
     (void)h;
@@ -167,7 +198,9 @@ void conn_on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *out)
 void conn_on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *bytes)
 {
     struct conn *c = s->data;
-    if (n > 0)
+    if (n > 0 && c->tls)
+        tls_feed(c->tls, (const uint8_t *)bytes->base, (size_t)n);
+    else if (n > 0)
         frame_feed(&c->reader, (const uint8_t *)bytes->base, (size_t)n);
     free(bytes->base);
     if (n < 0) {
@@ -175,6 +208,9 @@ void conn_on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *bytes)
     } else if (n > 0) {
         c->stats.bytes_in += (uint64_t)n;
         c->stats.last_in_mono_ns = clock_mono_ns();
-        take_all(c);
+        if (c->tls)
+            conn_take_tls(c);
+        else
+            take_all(c);
     }
 }

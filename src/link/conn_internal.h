@@ -33,7 +33,9 @@ struct conn {
     uv_timer_t once; /* a callback put off to the loop; the limit of the flush at close */
     uv_shutdown_t shutdown;
     bool tcp_open;
-    int claim; /* of our name */
+    struct tls_session *tls; /* NULL: TCP */
+    uint8_t *plain;          /* READ_BYTES of what TLS has decrypted */
+    int claim;               /* of our name */
     unsigned open_handles;
     struct conn_handlers handlers;
     void *arg, *receiver; /* of on_message and on_link_exit */
@@ -51,6 +53,8 @@ struct conn {
 /* conn.c */
 void conn_lost(struct conn *c, int status); /* a libuv error, UV_EOF among them */
 void conn_lost_garbage(struct conn *c, const struct error *cause);
+/* Sends what TLS has for the peer. 0 or a libuv error. */
+int conn_flush_tls(struct conn *c);
 /* Sends a frame that the protocol requires, and frees it. libuv reports a failure of the socket. */
 void conn_send_quietly(struct conn *c, struct buf *frame);
 void conn_send_tick(struct conn *c);
@@ -59,5 +63,6 @@ void conn_send_tick(struct conn *c);
  * would each keep what theirs has touched. */
 void conn_on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *out);
 void conn_on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *bytes);
+void conn_take_tls(struct conn *c); /* what TLS has decrypted, and can */
 
 #endif

@@ -14,6 +14,7 @@
 #include "beamtop/base/clock.h"
 #include "beamtop/link/epmd.h"
 #include "epmd_way.h"
+#include "link/tls/known.h"
 
 #define DEFAULT_TIMEOUT_MS 5000
 #define NAMES_SHOWN 12 /* of those that epmd knows, in the text of an error */
@@ -48,6 +49,7 @@ static unsigned ms_left(const struct dial *d)
 static void dial_free(struct dial *d)
 {
     cookie_wipe(&d->hs.cookie);
+    tls_context_drop(d->hs.tls_context);
     close(d->hs.cancel_fd);
     way_drop(d->hs.way);
     free(d);
@@ -56,10 +58,13 @@ static void dial_free(struct dial *d)
 static void finish_dial(struct dial *d)
 {
     struct dial_result r = {.stream = d->hs.stream,
+                            .tls = d->hs.tls,
                             .claim = d->hs.claim,
                             .why = d->hs.why,
                             .err = d->hs.err,
                             .handshake = &d->hs};
+    if (r.stream.fd >= 0)
+        tls_remember(d->hs.target.full, d->hs.tls != NULL);
     d->done(d->arg, &r);
     dial_free(d);
 }
@@ -86,6 +91,7 @@ static void after_handshake(uv_work_t *work, int status)
     struct dial *d = work->data;
     d->working = false;
     if (d->cancelled) {
+        tls_session_free(d->hs.tls);
         if (status == 0)
             way_end(d->hs.way, &d->hs.stream);
         claim_drop(&d->hs.claim);
@@ -360,6 +366,10 @@ static int prepare_dial(struct dial *d, const struct conn_options *o, struct err
     hs->timeout_ms = o->timeout_ms != 0 ? o->timeout_ms : DEFAULT_TIMEOUT_MS;
     hs->deadline_mono_ns = clock_mono_ns() + (uint64_t)hs->timeout_ms * 1000000u;
     hs->claim = -1;
+    hs->tls_use = o->tls;
+    hs->tls_context = tls_context_hold(o->tls_context);
+    snprintf(hs->tls_note, sizeof hs->tls_note, "%s", o->tls_note ? o->tls_note : "");
+    hs->by_tls = o->tls == TLS_ALWAYS || (o->tls == TLS_FIND_OUT && tls_is_known(hs->target.full));
     return 0;
 }
 

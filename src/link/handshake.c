@@ -189,14 +189,14 @@ static void explain_silence(struct wire *w)
     struct handshake *h = w->h;
     const bool nothing = w->stage <= STAGE_STATUS;
     h->why = CONN_FAILED_SILENT;
-    error_set(&h->err, ERR_TIMEOUT,
-              "%s at port %u accepts the connection but %s within %.1f s: %s. " ERROR_LOOK_OUTSIDE,
-              h->target.full, h->port,
-              nothing ? "does not answer" : "does not finish the handshake", h->timeout_ms / 1000.0,
-              nothing
-                  ? "the VM is frozen or overloaded, its net_kernel hangs, its code server hangs "
-                    "and nothing has connected to it before, or it uses TLS distribution"
-                  : "its process `auth` hangs, or the VM is frozen or overloaded since then");
+    error_set(
+        &h->err, ERR_TIMEOUT,
+        "%s at port %u accepts the connection but %s within %.1f s: %s. " ERROR_LOOK_OUTSIDE,
+        h->target.full, h->port, nothing ? "does not answer" : "does not finish the handshake",
+        h->timeout_ms / 1000.0,
+        nothing ? "the VM is frozen or overloaded, its net_kernel hangs, or its code server hangs "
+                  "and nothing has connected to it before"
+                : "its process `auth` hangs, or the VM is frozen or overloaded since then");
 }
 
 /* libei gave up and nothing that was read says why: the stage does. */
@@ -250,6 +250,9 @@ static int shake_hands(struct handshake *h, struct wire *w)
 
 static void note_peer(struct handshake *h)
 {
+    if (h->tls && !tls_verified(h->tls))
+        snprintf(h->notice, sizeof h->notice,
+                 "the certificate of the node was not checked: --tls-cacert FILE checks it");
     if (h->target.host_given && strcmp(h->peer, h->target.full) != 0) {
         snprintf(h->notice, sizeof h->notice, "the node asked for as %.200s calls itself %.200s",
                  h->target.full, h->peer);
@@ -278,8 +281,9 @@ static int attempt_name(struct handshake *h, unsigned index, const char *form_ho
         return rc;
     }
     struct wire w = {.h = h, .fd = stream.fd};
-    if (shake_hands(h, &w) == 0) {
+    if ((!h->by_tls || wire_tls_start(&w) == 0) && shake_hands(h, &w) == 0) {
         h->stream = stream;
+        h->tls = w.tls;
         return 0;
     }
     struct error said = {0};
@@ -287,11 +291,10 @@ static int attempt_name(struct handshake *h, unsigned index, const char *form_ho
         w.verdict = VERDICT_FAILED;
         h->err = said;
     }
+    tls_session_free(w.tls);
     way_end(h->way, &stream);
     *verdict = w.verdict;
-    bool again = w.verdict == VERDICT_TAKEN || w.verdict == VERDICT_SHUT ||
-                 w.verdict == VERDICT_PUSHED || w.verdict == VERDICT_FORM;
-    return again ? 1 : (int)h->err.code;
+    return w.verdict != VERDICT_FAILED ? 1 : (int)h->err.code;
 }
 
 /* No name is left: what the node said to the last one. */
@@ -300,7 +303,7 @@ static int names_are_out(struct handshake *h, enum verdict verdict)
     if (verdict == VERDICT_SHUT) {
         return wire_fail(h, CONN_FAILED_NOT_ERLANG, ERR_CONNECT,
                          "closed the connection during the handshake: probably not an Erlang "
-                         "node, OTP 22 or older, or TLS distribution");
+                         "node, or OTP 22 or older");
     }
     if (verdict == VERDICT_PUSHED) {
         return wire_fail(h, CONN_FAILED_INCOMPATIBLE, ERR_CONNECT,
@@ -346,6 +349,8 @@ static int try_names(struct handshake *h)
         if (rc <= 0)
             return rc;
         claim_drop(&h->claim);
+        if (wire_tls_turns(h, verdict))
+            continue;
         tried[index] = true;
         if (verdict == VERDICT_FORM) {
             if (reformed) {

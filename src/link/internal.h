@@ -14,6 +14,7 @@
 #include "beamtop/link/lookup.h"
 #include "beamtop/link/name.h"
 #include "beamtop/link/way.h"
+#include "link/tls/session.h"
 
 #define DIAL_ADDRESSES 8 /* of one host: more are not tried */
 
@@ -45,8 +46,13 @@ struct handshake {
     uint64_t deadline_mono_ns;
     unsigned timeout_ms; /* for the texts */
     int cancel_fd;       /* readable: give up */
+    enum tls_use tls_use;
+    struct tls_context *tls_context; /* held; may be NULL */
+    char tls_note[256];              /* "" or why the node's own certificates are not used */
+    bool by_tls;                     /* begin with TLS; out: what it came to */
     /* out */
     struct way_stream stream; /* its socket is -1 unless it went well; the caller's then */
+    struct tls_session *tls;  /* over it; NULL: in the clear */
     int claim; /* of the name, or -1: the caller's, for as long as the connection lives */
     enum conn_failure why;
     struct error err;
@@ -54,6 +60,7 @@ struct handshake {
     char peer[LIMIT_NODE_NAME_BYTES + 1];
     uint32_t creation; /* ours */
     bool atom_cache;   /* the peer has one, as we have */
+    bool tls_guessed;  /* TLS was tried on a peer that only closed */
     char notice[512];
 };
 
@@ -64,6 +71,7 @@ int handshake_run(struct handshake *h);
 
 struct dial_result {
     struct way_stream stream; /* its socket is -1: failed; else the receiver's */
+    struct tls_session *tls;  /* the receiver's; NULL: in the clear */
     int claim;                /* the receiver's; may be -1 */
     enum conn_failure why;
     struct error err;

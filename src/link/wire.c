@@ -12,7 +12,7 @@
 #define STATUS_BYTES 600u
 #define ACK_BYTES 17u
 #define CHALLENGE_NAME_AT 19u   /* tag, flags 8, challenge 4, creation 4, length 2 */
-#define NAME_FLAGS_AT 9u        /* in the name packet with its header: the flags' last two bytes */
+#define NAME_FLAGS_AT 7u        /* in the name packet, behind its header: its flags end so */
 #define CHALLENGE_FLAGS_AT 7u   /* the same in a challenge */
 #define FLAG_MONITOR_NAME 0x20u /* DFLAG_DIST_MONITOR_NAME: without it no monitor ever gets here */
 #define FLAG_ATOM_CACHE 0x20u   /* DFLAG_DIST_HDR_ATOM_CACHE, of the byte before */
@@ -61,7 +61,7 @@ int wire_wait(const struct handshake *h, int fd, short events, int timeout_ms)
     }
 }
 
-static int wait_wire(struct wire *w, short events)
+int wire_wait_for(struct wire *w, short events)
 {
     int rc = wire_wait(w->h, w->fd, events, wire_ms_left(w->h));
     w->timed_out |= rc == ETIMEDOUT;
@@ -95,10 +95,8 @@ static size_t stage_limit(enum stage stage)
 
 static void check_header(struct wire *w, size_t len)
 {
-    if (w->stage == STAGE_STATUS && starts_as_tls(w->in)) {
-        wire_refuse(
-            w, CONN_FAILED_NOT_ERLANG,
-            "speaks TLS: distribution over TLS is not supported; reach the node by another way");
+    if (!w->tls && w->stage == STAGE_STATUS && starts_as_tls(w->in)) {
+        wire_tls_needed(w);
     } else if (len == 0 || len > stage_limit(w->stage)) {
         wire_refuse(w, CONN_FAILED_NOT_ERLANG,
                     "answers, but not as an Erlang node does: probably not the node's port");
@@ -189,18 +187,32 @@ static void check_packet(struct wire *w, const uint8_t *body, size_t len)
     }
 }
 
+static size_t header_bytes(const struct wire *w)
+{
+    return w->tls ? WIRE_TLS_HEADER_BYTES : WIRE_HEADER_BYTES;
+}
+
+static size_t packet_bytes(const struct wire *w)
+{
+    const uint8_t *p = w->in;
+    if (w->tls)
+        return (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
+    return (size_t)(p[0] << 8 | p[1]);
+}
+
 static void read_along(struct wire *w, const uint8_t *bytes, size_t len)
 {
+    const size_t header = header_bytes(w);
     for (size_t i = 0; i < len && w->verdict == VERDICT_NONE; i++) {
         w->in[w->in_len++] = bytes[i];
-        if (w->in_len < WIRE_HEADER_BYTES)
+        if (w->in_len < header)
             continue;
-        size_t packet = (size_t)(w->in[0] << 8 | w->in[1]);
-        if (w->in_len == WIRE_HEADER_BYTES) {
+        size_t packet = packet_bytes(w);
+        if (w->in_len == header) {
             check_header(w, packet);
-        } else if (w->in_len == WIRE_HEADER_BYTES + packet) {
+        } else if (w->in_len == header + packet) {
             w->in_len = 0;
-            check_packet(w, w->in + WIRE_HEADER_BYTES, packet);
+            check_packet(w, w->in + header, packet);
         }
     }
 }
@@ -228,15 +240,15 @@ static int cb_connect(void *ctx, void *addr, int len, unsigned tmo)
     return 0;
 }
 
-static int write_all(struct wire *w, const char *bytes, size_t len)
+int wire_send(struct wire *w, const void *bytes, size_t len)
 {
     size_t sent = 0;
     while (sent < len) {
-        ssize_t n = send(w->fd, bytes + sent, len - sent, MSG_NOSIGNAL);
+        ssize_t n = send(w->fd, (const char *)bytes + sent, len - sent, MSG_NOSIGNAL);
         if (n >= 0) {
             sent += (size_t)n;
         } else if (errno == EAGAIN) {
-            int rc = wait_wire(w, POLLOUT);
+            int rc = wire_wait_for(w, POLLOUT);
             if (rc != 0)
                 return rc;
         } else if (errno != EINTR) {
@@ -247,20 +259,38 @@ static int write_all(struct wire *w, const char *bytes, size_t len)
     return 0;
 }
 
+int wire_receive(struct wire *w, void *bytes, size_t size, size_t *n)
+{
+    for (;;) {
+        ssize_t got = recv(w->fd, bytes, size, 0);
+        *n = got > 0 ? (size_t)got : 0;
+        w->eof |= got == 0;
+        if (got >= 0)
+            return 0;
+        if (errno == EAGAIN)
+            return EAGAIN;
+        if (errno != EINTR) {
+            w->errnum = errno;
+            return errno;
+        }
+    }
+}
+
 static int cb_write(void *ctx, const char *bytes, ssize_t *len, unsigned tmo)
 {
     struct wire *w = ctx;
-    char name[WIRE_PACKET_BYTES];
+    char name[WIRE_PACKET_BYTES + WIRE_TLS_HEADER_BYTES];
+    const size_t header = header_bytes(w);
     (void)tmo;
-    if (w->stage == STAGE_NAME && *len > (ssize_t)NAME_FLAGS_AT + 1 &&
-        (size_t)*len <= sizeof name && bytes[WIRE_HEADER_BYTES] == 'N') {
+    if (w->stage == STAGE_NAME && *len > (ssize_t)(header + NAME_FLAGS_AT) + 1 &&
+        (size_t)*len <= sizeof name && bytes[header] == 'N') {
         memcpy(name, bytes, (size_t)*len);
-        char *flags = name + NAME_FLAGS_AT;
+        char *flags = name + header + NAME_FLAGS_AT;
         flags[0] = (char)((unsigned char)flags[0] | FLAG_ATOM_CACHE);
         flags[1] = (char)((unsigned char)flags[1] | FLAG_MONITOR_NAME);
         bytes = name;
     }
-    int rc = write_all(w, bytes, (size_t)*len);
+    int rc = w->tls ? wire_tls_send(w, bytes, (size_t)*len) : wire_send(w, bytes, (size_t)*len);
     if (rc == 0 && w->stage == STAGE_NAME)
         w->stage = STAGE_STATUS;
     else if (rc == 0 && w->stage == STAGE_REPLY)
@@ -271,34 +301,23 @@ static int cb_write(void *ctx, const char *bytes, ssize_t *len, unsigned tmo)
 static int cb_read(void *ctx, char *bytes, ssize_t *len, unsigned tmo)
 {
     struct wire *w = ctx;
+    size_t n = 0;
+    int rc;
     (void)tmo;
-    for (;;) {
-        ssize_t n = recv(w->fd, bytes, (size_t)*len, 0);
-        if (n > 0) {
-            read_along(w, (const uint8_t *)bytes, (size_t)n);
-            *len = n;
-            return w->verdict == VERDICT_NONE ? 0 : EPROTO;
-        }
-        if (n == 0) {
-            w->eof = true;
-            *len = 0;
-            return 0;
-        }
-        if (errno == EAGAIN) {
-            int rc = wait_wire(w, POLLIN);
-            if (rc != 0)
-                return rc;
-        } else if (errno != EINTR) {
-            w->errnum = errno;
-            return errno;
-        }
-    }
+    do
+        rc = w->tls ? wire_tls_receive(w, bytes, (size_t)*len, &n)
+                    : wire_receive(w, bytes, (size_t)*len, &n);
+    while (rc == EAGAIN && (rc = wire_wait_for(w, POLLIN)) == 0);
+    if (rc != 0)
+        return rc;
+    read_along(w, (const uint8_t *)bytes, n);
+    *len = (ssize_t)n;
+    return w->verdict == VERDICT_NONE ? 0 : EPROTO;
 }
 
 static int cb_header_size(void *ctx, int *size)
 {
-    (void)ctx;
-    *size = (int)WIRE_HEADER_BYTES;
+    *size = (int)header_bytes(ctx);
     return 0;
 }
 

@@ -12,7 +12,8 @@
 /*
  * libei runs the handshake over callbacks of ours, which keep one deadline for the whole of it and
  * read along, so that each way to fail has its own verdict. The packets have two bytes of length in
- * front. Source: OTP, erts/doc "Distribution Protocol", "Distribution Handshake". */
+ * front, inside TLS four. Source: OTP, erts/doc "Distribution Protocol", "Distribution Handshake".
+ */
 enum stage {
     STAGE_NAME,      /* nothing sent yet */
     STAGE_STATUS,    /* our name sent, the peer's status is awaited */
@@ -31,21 +32,25 @@ enum verdict {
     VERDICT_PUSHED, /* closed after the peer took our name: another one came with it; try the next
                      */
     VERDICT_FORM,   /* its host part is of the other form: once more with ours as it has it */
+    VERDICT_TLS,    /* it speaks TLS: once more by that */
+    VERDICT_PLAIN,  /* it does not answer in TLS, which nobody asked for: once more by TCP */
 };
 
 #define WIRE_HEADER_BYTES 2u
+#define WIRE_TLS_HEADER_BYTES 4u
 #define WIRE_PACKET_BYTES 1100u /* the longest: a challenge with a name of 255 characters */
 
 struct wire {
     struct handshake *h;
     int fd;
+    struct tls_session *tls; /* NULL: TCP */
     enum stage stage;
     enum verdict verdict;
     bool eof;
     bool timed_out;
     bool cancelled;
     int errnum;
-    uint8_t in[WIRE_PACKET_BYTES + WIRE_HEADER_BYTES]; /* the packet that is being read */
+    uint8_t in[WIRE_PACKET_BYTES + WIRE_TLS_HEADER_BYTES]; /* the packet that is being read */
     size_t in_len;
 };
 
@@ -57,6 +62,25 @@ int wire_wait(const struct handshake *h, int fd, short events, int timeout_ms);
 /* Ends the handshake with a text about the target. Returns code. */
 int wire_fail(struct handshake *h, enum conn_failure why, enum err code, const char *text);
 void wire_refuse(struct wire *w, enum conn_failure why, const char *text);
+
+/* The same for the socket of w, within the whole deadline: sets its flags. */
+int wire_wait_for(struct wire *w, short events);
+/* All of it, as it is. 0 or an errno value. */
+int wire_send(struct wire *w, const void *bytes, size_t len);
+/* What has come; *n is 0 at its end. 0 or an errno value, EAGAIN when nothing has. */
+int wire_receive(struct wire *w, void *bytes, size_t size, size_t *n);
+
+/* ---- TLS, over any descriptor */
+
+/* Shakes hands of TLS. 0, or -1 with the verdict or what explains it. */
+int wire_tls_start(struct wire *w);
+/* As send and receive of all, through TLS: 0 or an errno value. *n is 0 at the end. */
+int wire_tls_send(struct wire *w, const void *bytes, size_t len);
+int wire_tls_receive(struct wire *w, void *bytes, size_t size, size_t *n);
+/* Whether the peer shall be tried once more by the other way after that verdict: sets h->by_tls. */
+bool wire_tls_turns(struct handshake *h, enum verdict verdict);
+/* The verdict about a peer that answered TCP in TLS. */
+void wire_tls_needed(struct wire *w);
 
 ei_socket_callbacks wire_callbacks(void); /* their set-up context is the struct wire */
 

@@ -10,7 +10,7 @@
 set -eu
 
 cache=${BEAMTOP_CACHE:-/var/cache/beamtop}
-packages=erlang-base,erlang-crypto,erlang-runtime-tools,erlang-syntax-tools,erlang-tools
+packages=erlang-base,erlang-crypto,erlang-runtime-tools,erlang-ssl,erlang-syntax-tools,erlang-tools
 limit_s=1200                            # for one root
 
 suite_of() {

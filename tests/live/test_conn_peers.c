@@ -155,7 +155,7 @@ static void test_no_nodes(void **state)
          serve_silence,
          {0},
          CONN_FAILED_SILENT,
-         "its net_kernel hangs, its code server",
+         "its net_kernel hangs, or its code server",
          TIMEOUT_MS},
         {"drips", serve_drip, {0}, CONN_FAILED_SILENT, "its process `auth` hangs", 2 * TIMEOUT_MS},
         {"http",
@@ -167,8 +167,14 @@ static void test_no_nodes(void **state)
         {"tls",
          hear_and_say,
          {BYTES("\x15\3\3\0\2\2\x32"), false},
-         CONN_FAILED_NOT_ERLANG,
-         "speaks TLS",
+         CONN_FAILED_TLS,
+         "with an alert",
+         0},
+        {"tls, which is off",
+         hear_and_say,
+         {BYTES("\x15\3\3\0\2\2\x32"), false},
+         CONN_FAILED_TLS_NEEDED,
+         "leave out --no-tls",
          0},
         {"closes",
          hear_and_say,
@@ -202,6 +208,8 @@ static void test_no_nodes(void **state)
         said = cases[i].said;
         pid_t pid = fake_tcp_start(&o.port, cases[i].serve);
         print_message("# %s\n", cases[i].name);
+        if (cases[i].why == CONN_FAILED_TLS_NEEDED)
+            o.tls = TLS_NEVER;
         if (cases[i].timeout_ms > 0) {
             o.timeout_ms = cases[i].timeout_ms;
             expect_no_answer(&o, cases[i].why, cases[i].part);

@@ -16,6 +16,7 @@
 
 #include "beamtop/base/error.h"
 #include "beamtop/link/cookie.h"
+#include "beamtop/link/tls.h"
 #include "beamtop/etf/term.h"
 
 /* Why a connection could not be made or ended. */
@@ -29,7 +30,7 @@ enum conn_failure {
     CONN_FAILED_NO_NAME,      /* epmd knows no such name; the text lists what it knows */
     CONN_FAILED_REFUSED,      /* the node's port refuses */
     CONN_FAILED_FILTERED,     /* the node's port does not answer to connect */
-    CONN_FAILED_SILENT,       /* accepts, but does not answer: frozen, or TLS distribution */
+    CONN_FAILED_SILENT,       /* accepts, but does not answer: frozen */
     CONN_FAILED_NOT_ERLANG,   /* answers something else than the handshake */
     CONN_FAILED_INCOMPATIBLE, /* the node requires a capability that beamtop lacks */
     CONN_FAILED_COOKIE,       /* wrong cookie */
@@ -39,10 +40,21 @@ enum conn_failure {
     CONN_FAILED_OTHER_NODE,   /* what answers is a node of another name */
     CONN_FAILED_OTHER_USER,   /* what listens is not the cookie's user's: it was not sent */
     CONN_FAILED_WAY,          /* the way to the host failed: ssh, another namespace */
-    CONN_FAILED_SYSTEM,       /* a system call failed */
-    CONN_LOST,                /* the peer closed, or the network did */
-    CONN_LOST_STALLED,        /* the peer took nothing more, LIMIT_OUT_QUEUE_BYTES are waiting */
-    CONN_LOST_GARBAGE,        /* the peer sent something other than distribution traffic */
+    CONN_FAILED_TLS_NEEDED,   /* speaks TLS, and beamtop may or can not */
+    CONN_FAILED_NOT_TLS,      /* asked by TLS, it does not answer in it */
+    CONN_FAILED_TLS_NO_CERT,  /* wants a certificate of ours, and there is none */
+    CONN_FAILED_TLS_CA,       /* does not know the CA of our certificate */
+    CONN_FAILED_TLS_EXPIRED,  /* our certificate is not valid now */
+    CONN_FAILED_TLS_UNFIT,    /* our certificate is not one for clients */
+    CONN_FAILED_TLS_VERSION,  /* no common version of TLS */
+    CONN_FAILED_TLS_PEER_CA,  /* its certificate is of no CA of ours */
+    CONN_FAILED_TLS_PEER_EXPIRED,
+    CONN_FAILED_TLS_PEER_NAME, /* its certificate has another host name */
+    CONN_FAILED_TLS,           /* TLS failed otherwise */
+    CONN_FAILED_SYSTEM,        /* a system call failed */
+    CONN_LOST,                 /* the peer closed, or the network did */
+    CONN_LOST_STALLED,         /* the peer took nothing more, LIMIT_OUT_QUEUE_BYTES are waiting */
+    CONN_LOST_GARBAGE,         /* the peer sent something other than distribution traffic */
 };
 
 struct conn;
@@ -73,8 +85,12 @@ struct conn_options {
     enum cookie_origin cookie_origin;
     uid_t cookie_uid;
     struct conn_local local;
-    const char *this_host; /* NULL: gethostname() */
-    unsigned timeout_ms;   /* for the whole way to on_up; 0: 5000 */
+    enum tls_use tls;
+    struct tls_context *tls_context; /* NULL: no certificates; held while the way up takes */
+    const char *tls_note;            /* why the node's own certificates are not used, for the text
+                                        of a failure; NULL; copied */
+    const char *this_host;           /* NULL: gethostname() */
+    unsigned timeout_ms;             /* for the whole way to on_up; 0: 5000 */
 };
 
 struct conn_message {
@@ -161,7 +177,9 @@ const char *conn_peer_node(const struct conn *c);      /* what the peer calls it
  * sockets cannot be seen. Reads /proc. */
 bool conn_peer_is(const struct conn *c, pid_t pid);
 const struct conn_stats *conn_stats(const struct conn *c);
-/* A notice though it connected: the peer's name is not the one asked for. "" if none. */
+bool conn_is_tls(const struct conn *c);
+/* A notice though it connected: the peer's name is not the one asked for, its certificate was not
+   checked. "" if none. */
 const char *conn_notice(const struct conn *c);
 
 #endif

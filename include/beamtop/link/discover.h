@@ -70,6 +70,8 @@ struct discover_options {
     unsigned timeout_ms;   /* of the question to epmd; 0: 1000 */
 };
 
+/* Whether its flags say that it takes connections by TLS, as the first or only protocol. */
+bool discover_is_tls(const struct discover_vm *vm);
 /* Whether that process is a BEAM VM, by its command line; false also when there is none. */
 bool discover_is_vm(pid_t pid);
 /* The part without epmd; blocks for as long as reading /proc takes. */

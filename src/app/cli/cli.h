@@ -25,6 +25,7 @@ struct app_env {
     const char *xdg_runtime_dir;
     struct reach *reach; /* to nodes that are named by a URL; owned by main, never NULL */
     const char *theme_path, *config;
+    const char *tls_key_password;
     bool utf8; /* the locale's character set */
     bool in_tty, out_tty, err_tty;
 };
@@ -49,6 +50,8 @@ struct cli_options {
     char *cookie; /* owned */
     const char *cookie_file;
     const char *cookies; /* a file of patterns and cookies */
+    const char *tls_cacert, *tls_cert, *tls_key, *tls_key_password_file, *tls_verify;
+    bool tls, no_tls;
     bool cluster;
     double timeout_s;
     double interval_s;

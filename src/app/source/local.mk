@@ -10,4 +10,4 @@ src_libapp_a_SOURCES += \
 	src/app/source/runtime.h src/app/source/source.c \
 	src/app/source/source.h src/app/source/source_internal.h \
 	src/app/source/source_live.c src/app/source/source_replay.c \
-	src/app/source/target.c src/app/source/target.h
+	src/app/source/target.c src/app/source/target.h src/app/source/target_tls.c

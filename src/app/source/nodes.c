@@ -59,8 +59,8 @@ void nodes_note(char *out, size_t size, const struct discover_vm *vm)
         note = "no distribution";
     else if (vm->other_network)
         note = "other network namespace";
-    else if (strcmp(vm->dist_protocol, "inet_tls") == 0)
-        note = "TLS: not supported";
+    else if (discover_is_tls(vm))
+        note = tls_available() ? "TLS" : "TLS: built without OpenSSL";
     else if (!vm->in_epmd && vm->port != 0)
         note = "not in epmd: by its port";
     else if (!vm->in_epmd)

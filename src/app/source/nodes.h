@@ -4,6 +4,7 @@
 #define BEAMTOP_APP_SOURCE_NODES_H
 
 #include "beamtop/link/discover.h"
+#include "beamtop/link/tls.h"
 #include "app/cli/cli.h"
 
 /* For an epmd that does not answer, where somebody waits at a screen or a shell. */

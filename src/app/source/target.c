@@ -314,6 +314,9 @@ static int fill_target(struct target *t, const char *name, const struct choice *
     set_options(t, o, epmd_port);
     if (vm && c->sure)
         set_local(t, vm, o, c->has_namesake);
+    rc = target_set_tls(t, o, env, way_given(o) ? NULL : vm, err);
+    if (rc != 0)
+        return rc;
     if (c->has_namesake && !way_given(o) && t->conn.port == 0 && !t->way)
         return error_set(err, ERR_NOT_FOUND,
                          "several VMs are called %.255s, and no port of OS process %lld was found: "
@@ -343,7 +346,7 @@ static int init_by_way(struct target *t, const char *text, const struct cli_opti
     set_options(t, o, epmd_port);
     t->conn.way = way;
     t->conn.any_host = !strchr(url.node, '@');
-    return rc;
+    return rc != 0 ? rc : target_set_tls(t, o, env, NULL, err);
 }
 
 int target_init(struct target *t, const char *name, const struct cli_options *o,
@@ -385,4 +388,6 @@ void target_clear(struct target *t)
     cookie_wipe(&t->cookie);
     way_drop(t->way);
     t->way = NULL;
+    tls_context_drop(t->tls);
+    t->tls = NULL;
 }

@@ -14,6 +14,8 @@ struct target {
     char address[INET6_ADDRSTRLEN]; /* where a VM of this host listens; "" not known */
     struct conn_way *way;           /* to a VM in another network namespace; else NULL */
     struct error no_cookie;   /* why there is none: a node that is not there has none either */
+    struct tls_context *tls;  /* NULL: no certificates */
+    char tls_note[256];       /* why the node's own ones are not used */
     struct conn_options conn; /* points into this struct and the options */
 };
 
@@ -41,6 +43,11 @@ void target_clear(struct target *t); /* wipes the cookie, drops the way */
 
 /* ERR_USAGE: several VMs of the list have that name; with their OS pids. */
 int target_several(const struct discover_list *vms, const char *name, struct error *err);
+/* Of t->conn: whether by TLS, and with which certificates: those of the options, else those of the
+ * VM of this host (NULL: it is of none). ERR_USAGE: options that do not fit, files that do not. */
+int target_set_tls(struct target *t, const struct cli_options *o, const struct app_env *env,
+                   const struct discover_vm *vm, struct error *err);
+
 /* Whether a VM of the list has that name: its full name, or the part before '@'. */
 bool target_is_meant(const struct discover_vm *vm, const char *name);
 /* Of those that have that name, the one with that OS pid; NULL: none, or os_pid is 0. */

@@ -35,6 +35,12 @@ void discover_clear(struct discover_list *list)
     *list = (struct discover_list){0};
 }
 
+bool discover_is_tls(const struct discover_vm *vm)
+{
+    return strcmp(vm->dist_protocol, "inet_tls") == 0 ||
+           strcmp(vm->dist_protocol, "inet6_tls") == 0;
+}
+
 /* ---- the two lists joined */
 
 /* A VM whose environment names its own epmd is in that one only. */

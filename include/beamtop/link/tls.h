@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * TLS of connections: whether a node is spoken to by it, and with which certificates. A context is
+ * shared by reference, also between threads; all else is of the thread that calls. Errors say which
+ * option or file to change. Without OpenSSL tls_available() is false, and loading fails. */
+#ifndef BEAMTOP_LINK_TLS_H
+#define BEAMTOP_LINK_TLS_H
+
+#include <stdbool.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/base/slice.h"
+
+enum tls_use {
+    TLS_FIND_OUT, /* TCP first, TLS where the node answers so, or did before */
+    TLS_ALWAYS,   /* never TCP: a cookie's digest leaves only inside TLS */
+    TLS_NEVER,
+};
+
+/* What is checked of the node's certificate. */
+enum tls_verify {
+    TLS_VERIFY_USUAL, /* its CA, where one is given */
+    TLS_VERIFY_NONE,
+    TLS_VERIFY_CA,
+    TLS_VERIFY_FULL, /* and its name, against the host of the node */
+};
+
+/* PEM files; NULL where there is none. */
+struct tls_files {
+    const char *cacert;
+    const char *cert;          /* with the chain behind it */
+    const char *key;           /* NULL: in cert's file */
+    const char *password;      /* of the key */
+    const char *password_file; /* its first line goes before `password` */
+    enum tls_verify verify;
+};
+
+/* The same as bytes that were read. */
+struct tls_material {
+    struct slice cacert, cert, key;
+    const char *password;
+    enum tls_verify verify;
+};
+
+/* Who shows which certificate, and what is checked. */
+struct tls_context;
+
+bool tls_available(void);
+/* "none", "ca", "full". False: another word. */
+bool tls_verify_of(const char *word, enum tls_verify *out);
+
+/* Reads files of LIMIT_TLS_FILE_BYTES at most. Returns 0, or ERR_USAGE with the option's name. */
+int tls_context_load(struct tls_context **out, const struct tls_files *files, struct error *err);
+/* Copies nothing of m that it keeps. `whose` begins the error, as in "the node's optfile". */
+int tls_context_new(struct tls_context **out, const struct tls_material *m, const char *whose,
+                    struct error *err);
+struct tls_context *tls_context_hold(struct tls_context *c); /* NULL is fine, here and below */
+void tls_context_drop(struct tls_context *c);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "config.h"
+#include "beamtop/link/tls.h"
+#ifdef HAVE_OPENSSL
+#include "context.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/base/regular.h"
+
+bool tls_available(void)
+{
+    return true;
+}
+
+/* ---- one context */
+
+/* An encrypted key without a password fails: nothing is asked at the terminal. */
+static int give_password(char *out, int size, int writing, void *arg)
+{
+    const char *password = arg;
+    const size_t len = password ? strlen(password) : 0;
+    (void)writing;
+    if (len == 0 || len > (size_t)size)
+        return -1;
+    memcpy(out, password, len);
+    return (int)len;
+}
+
+static BIO *open_bytes(struct slice bytes)
+{
+    BIO *bio = BIO_new_mem_buf(bytes.s, (int)bytes.len);
+    if (!bio)
+        alloc_fail();
+    return bio;
+}
+
+static int refuse(const char *whose, const char *what, const char *next, struct error *err)
+{
+    const unsigned long e = ERR_peek_last_error();
+    const char *reason = e != 0 ? ERR_reason_error_string(e) : NULL;
+    ERR_clear_error();
+    return error_set(err, ERR_USAGE, "%.300s: %s%s%s%s%s", whose, what, reason ? " (" : "",
+                     reason ? reason : "", reason ? ")" : "", next);
+}
+
+static int take_cacerts(SSL_CTX *ssl, struct slice pem, const char *whose, struct error *err)
+{
+    BIO *bio = open_bytes(pem);
+    X509_STORE *store = SSL_CTX_get_cert_store(ssl);
+    size_t n = 0;
+    for (X509 *cert; (cert = PEM_read_bio_X509_AUX(bio, NULL, give_password, NULL)); n++) {
+        if (X509_STORE_add_cert(store, cert) != 1)
+            alloc_fail();
+        X509_free(cert);
+    }
+    BIO_free(bio);
+    if (n == 0)
+        return refuse(whose, "no certificate of a CA in PEM", "", err);
+    ERR_clear_error(); /* the end of the file */
+    return 0;
+}
+
+static int take_certs(SSL_CTX *ssl, struct slice pem, const char *whose, struct error *err)
+{
+    BIO *bio = open_bytes(pem);
+    X509 *cert = PEM_read_bio_X509_AUX(bio, NULL, give_password, NULL);
+    bool ok = cert && SSL_CTX_use_certificate(ssl, cert) == 1;
+    X509_free(cert);
+    while (ok && (cert = PEM_read_bio_X509(bio, NULL, give_password, NULL)))
+        if (SSL_CTX_add0_chain_cert(ssl, cert) != 1) {
+            X509_free(cert);
+            ok = false;
+        }
+    BIO_free(bio);
+    if (!ok)
+        return refuse(whose, "no usable certificate in PEM", "", err);
+    ERR_clear_error();
+    return 0;
+}
+
+static int take_key(SSL_CTX *ssl, const struct tls_material *m, const char *whose,
+                    struct error *err)
+{
+    BIO *bio = open_bytes(m->key.len > 0 ? m->key : m->cert);
+    EVP_PKEY *key =
+        PEM_read_bio_PrivateKey(bio, NULL, give_password, (void *)(uintptr_t)m->password);
+    BIO_free(bio);
+    if (!key)
+        return refuse(whose, "no usable private key in PEM",
+                      m->password ? "" : ". One that is encrypted needs its password", err);
+    const bool ok = SSL_CTX_use_PrivateKey(ssl, key) == 1 && SSL_CTX_check_private_key(ssl) == 1;
+    EVP_PKEY_free(key);
+    return ok ? 0 : refuse(whose, "the private key is not that of the certificate", "", err);
+}
+
+static int fill_context(struct tls_context *c, const struct tls_material *m, const char *whose,
+                        struct error *err)
+{
+    int rc = 0;
+    c->verify = m->verify != TLS_VERIFY_USUAL ? m->verify
+                : m->cacert.len > 0           ? TLS_VERIFY_CA
+                                              : TLS_VERIFY_NONE;
+    c->has_cert = m->cert.len > 0;
+    SSL_CTX_set_mode(c->ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                 SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_verify(c->ssl, c->verify == TLS_VERIFY_NONE ? SSL_VERIFY_NONE : SSL_VERIFY_PEER,
+                       NULL);
+    if (m->cacert.len > 0)
+        rc = take_cacerts(c->ssl, m->cacert, whose, err);
+    else if (c->verify != TLS_VERIFY_NONE && SSL_CTX_set_default_verify_paths(c->ssl) != 1)
+        rc = refuse(whose, "the system's CAs cannot be read", "", err);
+    if (rc == 0 && c->has_cert)
+        rc = take_certs(c->ssl, m->cert, whose, err);
+    if (rc == 0 && c->has_cert)
+        rc = take_key(c->ssl, m, whose, err);
+    return rc;
+}
+
+int tls_context_new(struct tls_context **out, const struct tls_material *m, const char *whose,
+                    struct error *err)
+{
+    struct tls_context *c = alloc_zero(1, sizeof *c);
+    *out = NULL;
+    c->users = 1;
+    c->ssl = SSL_CTX_new(TLS_client_method());
+    if (!c->ssl)
+        alloc_fail();
+    const int rc = fill_context(c, m, whose, err);
+    if (rc != 0)
+        tls_context_drop(c);
+    else
+        *out = c;
+    return rc;
+}
+
+struct tls_context *tls_context_hold(struct tls_context *c)
+{
+    if (c)
+        atomic_fetch_add(&c->users, 1);
+    return c;
+}
+
+void tls_context_drop(struct tls_context *c)
+{
+    if (!c || atomic_fetch_sub(&c->users, 1) > 1)
+        return;
+    SSL_CTX_free(c->ssl);
+    free(c);
+}
+
+/* ---- from files */
+
+static void wipe(struct slice *s)
+{
+    if (s->s) {
+        explicit_bzero((char *)(uintptr_t)s->s, s->len);
+        free((char *)(uintptr_t)s->s);
+    }
+    *s = (struct slice){0};
+}
+
+static int read_file(struct slice *out, const char *option, const char *path, struct error *err)
+{
+    if (!path)
+        return 0;
+    int fd = regular_open(open(path, O_PATH | O_CLOEXEC));
+    if (fd < 0)
+        return error_set(err, ERR_USAGE, "%s: %.300s cannot be read: %s", option, path,
+                         errno == EINVAL ? "it is not a file" : strerror(errno));
+    char *text = alloc_zero(1, LIMIT_TLS_FILE_BYTES + 1);
+    size_t len = 0;
+    ssize_t n = 0;
+    while (len <= LIMIT_TLS_FILE_BYTES &&
+           (n = read(fd, text + len, LIMIT_TLS_FILE_BYTES + 1 - len)) > 0)
+        len += (size_t)n;
+    close(fd);
+    *out = (struct slice){text, len};
+    if (n < 0)
+        return error_set(err, ERR_USAGE, "%s: %.300s cannot be read: %s", option, path,
+                         strerror(errno));
+    if (len == 0 || len > LIMIT_TLS_FILE_BYTES)
+        return error_set(err, ERR_USAGE, "%s: %.300s is %s", option, path,
+                         len == 0 ? "empty" : "longer than 1 MiB");
+    return 0;
+}
+
+/* The first line, with a NUL behind it. */
+static int take_password(struct tls_material *m, struct slice *file, struct error *err)
+{
+    char *line = (char *)(uintptr_t)file->s;
+    if (!line)
+        return 0;
+    line[strcspn(line, "\r\n")] = '\0';
+    m->password = line;
+    return *line ? 0
+                 : error_set(err, ERR_USAGE,
+                             "--tls-key-password-file: the first line of the file is empty");
+}
+
+int tls_context_load(struct tls_context **out, const struct tls_files *files, struct error *err)
+{
+    struct tls_material m = {.password = files->password, .verify = files->verify};
+    struct slice password = {0};
+    *out = NULL;
+    if (files->key && !files->cert)
+        return error_set(err, ERR_USAGE, "--tls-key needs its certificate: --tls-cert FILE");
+    int rc = read_file(&m.cacert, "--tls-cacert", files->cacert, err);
+    if (rc == 0)
+        rc = read_file(&m.cert, "--tls-cert", files->cert, err);
+    if (rc == 0)
+        rc = read_file(&m.key, "--tls-key", files->key, err);
+    if (rc == 0)
+        rc = read_file(&password, "--tls-key-password-file", files->password_file, err);
+    if (rc == 0)
+        rc = take_password(&m, &password, err);
+    if (rc == 0)
+        rc = tls_context_new(out, &m, "the files of --tls-cacert, --tls-cert and --tls-key", err);
+    wipe(&m.cacert);
+    wipe(&m.cert);
+    wipe(&m.key);
+    wipe(&password);
+    return rc;
+}
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Why TLS failed, by the peer's alert or by the check here. */
+#include "config.h"
+#include "session.h"
+#ifdef HAVE_OPENSSL
+#include "session_internal.h"
+
+#include <openssl/err.h>
+#include <openssl/sslerr.h>
+#include <openssl/x509_vfy.h>
+
+#include "beamtop/base/attr.h"
+
+#define ALERT_REASONS 1000 /* OpenSSL's reasons for an alert of the peer begin there */
+
+struct cause {
+    int number;
+    enum conn_failure why;
+    const char *text;
+};
+
+/* What the node says of the certificate that beamtop shows; RFC 8446, 6.2. */
+static const struct cause alerts[] = {
+    {43, CONN_FAILED_TLS_UNFIT,
+     "rejects the certificate of --tls-cert: it is not one for clients (extended key usage "
+     "clientAuth)"},
+    {45, CONN_FAILED_TLS_EXPIRED,
+     "rejects the certificate of --tls-cert: it is expired, or not valid yet. Renew it"},
+    {48, CONN_FAILED_TLS_CA,
+     "does not know the CA of the certificate of --tls-cert: give one that a CA in the node's "
+     "cacertfile has signed"},
+    {70, CONN_FAILED_TLS_VERSION,
+     "has no TLS version in common with this beamtop: see `versions` in the node's TLS options"},
+};
+
+/* What is wrong with the node's certificate. */
+static const struct cause checks[] = {
+    {X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, CONN_FAILED_TLS_PEER_CA, NULL},
+    {X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, CONN_FAILED_TLS_PEER_CA, NULL},
+    {X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, CONN_FAILED_TLS_PEER_CA, NULL},
+    {X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, CONN_FAILED_TLS_PEER_CA, NULL},
+    {X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, CONN_FAILED_TLS_PEER_CA, NULL},
+    {X509_V_ERR_CERT_HAS_EXPIRED, CONN_FAILED_TLS_PEER_EXPIRED,
+     "shows an expired certificate: renew it on the node, or connect with --tls-verify none"},
+    {X509_V_ERR_CERT_NOT_YET_VALID, CONN_FAILED_TLS_PEER_EXPIRED,
+     "shows a certificate that is not valid yet: compare the clocks of both hosts"},
+    {X509_V_ERR_HOSTNAME_MISMATCH, CONN_FAILED_TLS_PEER_NAME, NULL},
+    {X509_V_ERR_IP_ADDRESS_MISMATCH, CONN_FAILED_TLS_PEER_NAME, NULL},
+};
+
+static const char peer_ca[] =
+    "shows a certificate that no CA of --tls-cacert has signed: probably the node is of another "
+    "cluster. Give its CA";
+static const char peer_name[] =
+    "shows a certificate for another host name: give the node's name as in the certificate, or "
+    "--tls-verify ca";
+
+static const char *find(const struct cause *causes, size_t count, int number,
+                        enum conn_failure *why)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (causes[i].number != number)
+            continue;
+        *why = causes[i].why;
+        return causes[i].text                      ? causes[i].text
+               : *why == CONN_FAILED_TLS_PEER_NAME ? peer_name
+                                                   : peer_ca;
+    }
+    return NULL;
+}
+
+/* 40 with TLS 1.2, 116 with 1.3 where none was shown; 40 also where one does not fit. */
+static const char *explain_client(const struct tls_session *s, enum conn_failure *why)
+{
+    *why = s->context->has_cert ? CONN_FAILED_TLS_UNFIT : CONN_FAILED_TLS_NO_CERT;
+    return s->context->has_cert
+               ? "rejects the certificate of --tls-cert: probably its extended key usage lacks "
+                 "clientAuth. See the node's log"
+               : "asks for a certificate of its clients: give --tls-cert FILE and --tls-key FILE";
+}
+
+static const char *explain_alert(const struct tls_session *s, int alert, enum conn_failure *why)
+{
+    const char *text = find(alerts, ARRAY_LEN(alerts), alert, why);
+    if (!text && (alert == 40 || alert == 116))
+        text = explain_client(s, why);
+    if (text)
+        return text;
+    *why = CONN_FAILED_TLS;
+    return "ended the TLS handshake with an alert: see the node's log";
+}
+
+static const char *explain_check(const struct tls_session *s, enum conn_failure *why)
+{
+    const int result = (int)SSL_get_verify_result(s->ssl);
+    const char *text = find(checks, ARRAY_LEN(checks), result, why);
+    if (text)
+        return text;
+    *why = CONN_FAILED_TLS_PEER_CA;
+    return "shows a certificate that is not valid for a server: check it with `openssl verify "
+           "-purpose sslserver`, or connect with --tls-verify none";
+}
+
+const char *tls_explain(const struct tls_session *s, enum conn_failure *why)
+{
+    const int reason = ERR_GET_REASON(s->error);
+    if (ERR_GET_LIB(s->error) == ERR_LIB_SSL && reason > ALERT_REASONS)
+        return explain_alert(s, reason - ALERT_REASONS, why);
+    switch (reason) {
+    case SSL_R_CERTIFICATE_VERIFY_FAILED:
+        return explain_check(s, why);
+    case SSL_R_UNSUPPORTED_PROTOCOL:
+    case SSL_R_UNKNOWN_PROTOCOL:
+    case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
+        return explain_alert(s, 70, why);
+    case SSL_R_WRONG_VERSION_NUMBER:
+    case SSL_R_PACKET_LENGTH_TOO_LONG:
+    case SSL_R_HTTP_REQUEST:
+        *why = CONN_FAILED_NOT_TLS;
+        return "does not answer in TLS: give --no-tls if the node has none";
+    default:
+        *why = CONN_FAILED_TLS;
+        return "sends TLS that this beamtop does not accept: see the node's log, and `ciphers` in "
+               "its TLS options";
+    }
+}
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The handshake inside TLS, and whether there is any. */
+#include "wire.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/clock.h"
+
+/* A node that loads its code for TLS first has answered by then; a TCP node waits for more. */
+#define ANSWER_MS 2000
+#define RECEIVE_BYTES 16384
+
+static void refuse_tls(struct wire *w)
+{
+    struct handshake *h = w->h;
+    enum conn_failure why;
+    const char *text = tls_explain(w->tls, &why);
+    const bool about_ours = why == CONN_FAILED_TLS_NO_CERT || why == CONN_FAILED_TLS_CA ||
+                            why == CONN_FAILED_TLS_EXPIRED || why == CONN_FAILED_TLS_UNFIT;
+    w->verdict = VERDICT_FAILED;
+    h->why = why;
+    error_set(&h->err, ERR_CONNECT, "%s at port %u %s%s%s", h->target.full, h->port, text,
+              about_ours && h->tls_note[0] ? ". " : "", about_ours ? h->tls_note : "");
+}
+
+void wire_tls_needed(struct wire *w)
+{
+    if (w->h->tls_use == TLS_NEVER)
+        wire_refuse(w, CONN_FAILED_TLS_NEEDED, "speaks TLS: leave out --no-tls");
+    else if (!tls_available())
+        wire_refuse(w, CONN_FAILED_TLS_NEEDED,
+                    "speaks TLS, and this beamtop was built without OpenSSL: build it with "
+                    "libssl-dev, without --without-tls");
+    else
+        w->verdict = VERDICT_TLS;
+}
+
+bool wire_tls_turns(struct handshake *h, enum verdict verdict)
+{
+    const bool guess = verdict == VERDICT_SHUT && h->tls_use == TLS_FIND_OUT && !h->by_tls &&
+                       !h->tls_guessed && tls_available();
+    if (verdict == VERDICT_TLS || guess) {
+        h->by_tls = true;
+        h->tls_guessed |= guess;
+        return true;
+    }
+    if (verdict == VERDICT_PLAIN)
+        h->by_tls = false;
+    return verdict == VERDICT_PLAIN;
+}
+
+/* ---- bytes */
+
+/* Whatever the peer has said before it closed is read afterwards: an error of the socket is its
+ * end. */
+static int flush(struct wire *w)
+{
+    const struct slice out = tls_out(w->tls);
+    int rc = out.len > 0 ? wire_send(w, out.s, out.len) : 0;
+    tls_out_taken(w->tls);
+    return rc == EPIPE || rc == ECONNRESET ? 0 : rc;
+}
+
+/* 0: something was fed, or the peer has closed. EAGAIN as wire_receive(). */
+static int feed(struct wire *w)
+{
+    uint8_t bytes[RECEIVE_BYTES];
+    size_t n = 0;
+    const int rc = wire_receive(w, bytes, sizeof bytes, &n);
+    if (rc == 0)
+        tls_feed(w->tls, bytes, n);
+    return rc;
+}
+
+int wire_tls_send(struct wire *w, const void *bytes, size_t len)
+{
+    if (!tls_write(w->tls, bytes, len)) {
+        refuse_tls(w);
+        return EPROTO;
+    }
+    return flush(w);
+}
+
+int wire_tls_receive(struct wire *w, void *bytes, size_t size, size_t *n)
+{
+    for (;;) {
+        const enum tls_step step = tls_read(w->tls, bytes, size, n);
+        int rc = flush(w);
+        if (step == TLS_BROKEN) {
+            refuse_tls(w);
+            return EPROTO;
+        }
+        w->eof |= step == TLS_ENDED;
+        if (step == TLS_DONE || w->eof)
+            return 0;
+        if (rc == 0)
+            rc = feed(w);
+        if (rc != 0)
+            return rc;
+    }
+}
+
+/* ---- its handshake */
+
+/* No answer to ours: a TCP node reads the first bytes as a length, and waits for more. */
+static void explain_unanswered(struct wire *w)
+{
+    struct handshake *h = w->h;
+    w->verdict = VERDICT_FAILED;
+    if (w->cancelled) {
+        h->why = CONN_FAILED_SYSTEM;
+        error_set(&h->err, ERR_CANCELLED, "cancelled");
+    } else if (!w->timed_out && !tls_has_heard(w->tls)) {
+        wire_refuse(w, CONN_FAILED_NOT_TLS,
+                    "closed the connection without an answer to TLS: probably the node has none. "
+                    "Give --no-tls");
+    } else if (!w->timed_out) {
+        wire_refuse(w, CONN_FAILED_TLS,
+                    "closed the connection during the TLS handshake: see the node's log");
+    } else {
+        h->why = CONN_FAILED_SILENT;
+        error_set(&h->err, ERR_TIMEOUT,
+                  "%s at port %u accepts the connection but does not answer to TLS within %.1f s: "
+                  "the node has none (give --no-tls), or is frozen or overloaded. " //
+                  ERROR_LOOK_OUTSIDE,
+                  h->target.full, h->port, h->timeout_ms / 1000.0);
+    }
+}
+
+static int wait_for_answer(struct wire *w, uint64_t give_up_ns)
+{
+    const uint64_t now = clock_mono_ns();
+    if (give_up_ns == 0 || tls_has_heard(w->tls))
+        return wire_wait_for(w, POLLIN);
+    const int ms = now < give_up_ns ? (int)((give_up_ns - now) / 1000000u) + 1 : 0;
+    const int rc = wire_wait(w->h, w->fd, POLLIN, ms);
+    w->cancelled |= rc == ECANCELED;
+    return rc;
+}
+
+static int open_session(struct wire *w)
+{
+    struct handshake *h = w->h;
+    const int one = 1;
+    /* Our name follows the end of the handshake, and would wait for its acknowledgement. */
+    (void)setsockopt(w->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    if (tls_session_new(&w->tls, h->tls_context, h->target.host, &h->err) == 0)
+        return 0;
+    w->verdict = VERDICT_FAILED;
+    h->why = tls_available() ? CONN_FAILED_TLS : CONN_FAILED_TLS_NEEDED;
+    return -1;
+}
+
+int wire_tls_start(struct wire *w)
+{
+    struct handshake *h = w->h;
+    const bool asked_for = h->tls_use == TLS_ALWAYS;
+    const int left = wire_ms_left(h);
+    const int share = left / 2 < ANSWER_MS ? left / 2 : ANSWER_MS;
+    const uint64_t give_up = asked_for ? 0 : clock_mono_ns() + (uint64_t)share * 1000000u;
+    if (open_session(w) != 0)
+        return -1;
+    for (;;) {
+        const enum tls_step step = tls_shake(w->tls);
+        int rc = flush(w);
+        if (step == TLS_DONE)
+            return 0;
+        if (step != TLS_BROKEN && rc == 0 && !w->eof)
+            rc = feed(w);
+        if (step != TLS_BROKEN && rc == EAGAIN)
+            rc = wait_for_answer(w, give_up);
+        if (step == TLS_MORE && rc == 0 && !w->eof)
+            continue;
+        enum conn_failure why = CONN_FAILED_TLS;
+        if (step == TLS_BROKEN)
+            (void)tls_explain(w->tls, &why);
+        if (!asked_for && !w->cancelled && !w->timed_out &&
+            (!tls_has_heard(w->tls) || why == CONN_FAILED_NOT_TLS))
+            w->verdict = VERDICT_PLAIN;
+        else if (step == TLS_BROKEN)
+            refuse_tls(w);
+        else
+            explain_unanswered(w);
+        return -1;
+    }
+}
