@@ -26,6 +26,7 @@ noinst_LIBRARIES += src/liblocal.a
 src_liblocal_a_SOURCES =
 include src/local/image/local.mk
 include src/local/jit/local.mk
+include src/local/outside/local.mk
 include src/local/process/local.mk
 include src/local/sampler/local.mk
 src_liblocal_a_CFLAGS = $(AM_CFLAGS) $(ELFUTILS_CFLAGS)
@@ -76,6 +77,7 @@ src_libmodel_a_SOURCES =
 include src/model/local.mk
 include src/model/fields/local.mk
 include src/model/name/local.mk
+include src/model/outside/local.mk
 include src/model/process/local.mk
 include src/model/spans/local.mk
 include src/model/timeline/local.mk
@@ -85,6 +87,7 @@ noinst_LIBRARIES += src/liboutput.a
 src_liboutput_a_SOURCES =
 nodist_src_liboutput_a_SOURCES = src/output/samples/flame_page.c
 include src/output/local.mk
+include src/output/outside/local.mk
 include src/output/samples/local.mk
 include src/output/spans/local.mk
 include src/output/timeline/local.mk
@@ -170,6 +173,7 @@ include src/app/fleet/local.mk
 include src/app/tracing/local.mk
 include src/app/command/local.mk
 include src/app/job/local.mk
+include src/app/outside/local.mk
 include src/app/recorder/local.mk
 include src/app/sample/local.mk
 include src/app/spans/local.mk

@@ -16,6 +16,7 @@
 #include "beamtop/link/inside.h"
 #include "app/cli/cli.h"
 #include "app/cli/output.h"
+#include "app/outside/outside_command.h"
 #include "app/cli/tell.h"
 #include "app/job/start.h"
 #include "app/command/reach_prepare.h"
@@ -82,7 +83,9 @@ static int run_command(const struct cli_command *command, struct cli_options *op
     }
     if (way_far_is_asked(command, options))
         return way_far_run(options, argv);
-    return run_with_ways(command, options, env);
+    const int code = run_with_ways(command, options, env);
+    outside_after(command, options, env, code);
+    return code;
 }
 
 /*

@@ -45,6 +45,7 @@ struct model {
     const struct trace_log *trace;
     const struct calls_log *calls;
     const struct events_run *events;
+    const struct outside *outside;
     const struct samples_log *samples;
     const struct spans_run *spans;
     const struct findings_shown *findings;

@@ -146,6 +146,9 @@
 #define LIMIT_EXPRESSION_STACK 16u                /* values on its stack */
 #define LIMIT_SYMBOL_BYTES 1024u                  /* a native name, mangled and not */
 #define LIMIT_THREADS 8192                        /* of one VM */
+#define LIMIT_CGROUP_LEVELS 32                    /* cgroups above that of a VM */
+#define LIMIT_OUTSIDE_STACKS 256                  /* threads of a VM whose newest stack is shown */
+#define LIMIT_OUTSIDE_SOCKETS 64                  /* of a VM, that listen */
 #define LIMIT_SAMPLE_FRAMES 512u                  /* of one stack */
 #define LIMIT_SAMPLE_STACK_BYTES (256u * 1024) /* of an Erlang stack that are read */
 #define LIMIT_SAMPLED_PROCESSES 100000u           /* counted by one run */

@@ -87,6 +87,15 @@ void discover_join(struct discover_list *list, const struct epmd_name *names, si
  * which it listens. Of several sockets it is the one that the VM has opened first, before it
  * started any application. Needs the rights to read the VM's descriptors, but for the flags. */
 void discover_port(struct discover_vm *vm, const struct discover_options *o);
+/* A socket of a VM that takes connections. */
+struct discover_socket {
+    char address[INET6_ADDRSTRLEN]; /* where it listens; "*": at every one */
+    uint16_t port;
+};
+/* Those of a VM, in its network namespace, at most `most` of them, by port; the VM's uid counts.
+ * -1 with errno: its descriptors may not be read. */
+long discover_sockets(struct discover_socket *out, size_t most, const char *proc_root, pid_t pid,
+                      uid_t uid);
 void discover_clear(struct discover_list *list); /* wipes the cookies */
 
 /* Both parts, from the loop. `done` is called once and owns the list (discover_clear it). */

@@ -39,15 +39,18 @@ struct thread {
 
 /* What a thread's name says. */
 void thread_name_parse(struct thread *t, const char *name);
+/* "scheduler 1", "dirty CPU scheduler 2", or the thread's name with its number. */
+void thread_title(char *out, size_t size, const struct thread *t);
 
 /* All threads of a process, schedulers first, by kind and number. *out is owned by the caller.
  * ERR_NOT_FOUND: no such process. At most LIMIT_THREADS. */
 int threads_list(struct thread **out, size_t *n, pid_t pid, struct error *err);
 
-/* What /proc says of one thread: µs of CPU time, and of that in the kernel; its state's letter and
- * what it waits in ("" when that may not be read). */
+/* What /proc says of one thread: µs of CPU time, of that in the kernel, and µs in which it was
+ * ready but had no CPU (0 where the kernel does not count them); its state's letter and what it
+ * waits in ("" when that may not be read). */
 struct thread_times {
-    uint64_t cpu_us, kernel_us;
+    uint64_t cpu_us, kernel_us, ready_us;
     char state;
     char waits_in[40];
 };

@@ -128,6 +128,11 @@ const struct trace_log *model_trace(const struct model *m);
 struct calls_log;
 void model_set_calls(struct model *m, const struct calls_log *log);
 const struct calls_log *model_calls(const struct model *m);
+/* The VM from outside, while that is shown or the node does not answer (base/outside.h); NULL: it
+ * is not looked at; borrowed likewise. */
+struct outside;
+void model_set_outside(struct model *m, const struct outside *o);
+const struct outside *model_outside(const struct model *m);
 /* Samples that are shown, or were last (model/samples.h); borrowed likewise. */
 struct samples_log;
 void model_set_samples(struct model *m, const struct samples_log *log);

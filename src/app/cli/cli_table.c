@@ -421,6 +421,9 @@ const struct cli_command cli_commands[] = {
      FOR_BATCH | FOR_SAMPLE, TREES | F(HTML) | F(PERF_SCRIPT), 1, 1, COMMANDS_HOST, command_sample},
     {"pstack", "NODE|OSPID", "the stack of each scheduler of a VM of this host, now",
      FOR_BATCH | FOR_PSTACK, TEXT_JSON, 1, 1, COMMANDS_HOST, command_pstack},
+    {"outside", "NODE|OSPID", "a VM of this host that does not answer: state, CPU, memory, crash "
+                              "dump, sockets, threads, stacks; nothing is asked of it",
+     FOR_ALL | FOR_FORMAT | FOR_LOCAL, ROWS, 1, 1, COMMANDS_HOST, command_outside},
     {"blame", "NODE|OSPID FUNCTION", "which Erlang functions are behind a native function, "
                                      "library, BIF, or: copies, gc, nifs",
      FOR_ALL | FOR_FORMAT | FOR_LOCAL | FOR_BLAME, TEXT_JSON | F(FOLDED), 2, 2, COMMANDS_HOST,

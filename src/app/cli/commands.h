@@ -35,6 +35,7 @@ int command_perf_map(const struct cli_options *o, const struct app_env *env);
 int command_spans(const struct cli_options *o, const struct app_env *env);
 int command_stacks(const struct cli_options *o, const struct app_env *env);
 int command_sample(const struct cli_options *o, const struct app_env *env);
+int command_outside(const struct cli_options *o, const struct app_env *env);
 int command_pstack(const struct cli_options *o, const struct app_env *env);
 int command_blame(const struct cli_options *o, const struct app_env *env);
 int command_streams(const struct cli_options *o, const struct app_env *env);

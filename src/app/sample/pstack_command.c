@@ -100,7 +100,7 @@ static int put_thread_stacks(struct sample_run *t)
         const bool ran = has_stack(f, i);
         if (!t->options->all && (!ran || !is_scheduler(thread->kind)))
             continue;
-        sampled_thread_name(lines[n].name, sizeof lines[n].name, thread);
+        thread_title(lines[n].name, sizeof lines[n].name, thread);
         if (!ran)
             why_idle(lines[n].why, sizeof lines[n].why, t->sampler.pid, thread->tid);
         all[n] = (struct thread_stack){.thread = slice_of(lines[n].name),

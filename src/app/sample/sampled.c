@@ -86,28 +86,12 @@ void sampled_free(struct sampled *s)
     free(s);
 }
 
-void sampled_thread_name(char *out, size_t size, const struct thread *t)
-{
-    static const char *const kinds[] = {
-        [THREAD_SCHEDULER] = "scheduler",
-        [THREAD_DIRTY_CPU] = "dirty CPU scheduler",
-        [THREAD_DIRTY_IO] = "dirty I/O scheduler",
-        [THREAD_AUX] = "aux",
-        [THREAD_POLL] = "poll",
-        [THREAD_ASYNC] = "async",
-    };
-    if ((size_t)t->kind < ARRAY_LEN(kinds))
-        snprintf(out, size, "%s %u", kinds[t->kind], t->number);
-    else
-        snprintf(out, size, "%s (%d)", t->name, (int)t->tid);
-}
-
 static void take_thread(struct sampled *s, const struct thread *t)
 {
     s->threads = alloc_grow(s->threads, s->n_threads, sizeof *s->threads);
     struct of_thread *of = s->threads + s->n_threads++;
     *of = (struct of_thread){.thread = *t, .stacks = s->o.by_thread ? stacks_new() : NULL};
-    sampled_thread_name(of->name, sizeof of->name, t);
+    thread_title(of->name, sizeof of->name, t);
 }
 
 static void take_sampled_frame(struct sampled *s, const struct sample_frame *f)

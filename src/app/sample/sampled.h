@@ -49,7 +49,4 @@ struct slice sampled_name_of(const struct sampled *s, const struct sample *sampl
 /* All but label, OTP, times and rate is filled in; what it refers to belongs to s. */
 void sampled_summary(struct sampled *s, struct samples_summary *out);
 
-/* "scheduler 1", "dirty CPU scheduler 2", or the thread's own name. */
-void sampled_thread_name(char *out, size_t size, const struct thread *t);
-
 #endif

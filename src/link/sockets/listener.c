@@ -179,7 +179,7 @@ static void take_listening(void *arg, const struct socket_row *r)
     if (r->state != SOCKET_LISTENS || r->uid != l->uid || l->count == l->max)
         return;
     struct listening *to = &l->out[l->count++];
-    *to = (struct listening){.inode = r->inode, .port = (uint16_t)r->own.port};
+    *to = (struct listening){.inode = r->inode, .port = (uint16_t)r->own.port, .any = r->any};
     connect_text(r, to->address, sizeof to->address);
 }
 

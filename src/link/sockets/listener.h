@@ -26,6 +26,7 @@ bool listener_look(struct listener *out, const char *tree, const struct sockaddr
 struct listening {
     uint64_t inode;
     uint16_t port;
+    bool any;                       /* it listens at every address of its kind */
     char address[INET6_ADDRSTRLEN]; /* where this host connects to it */
 };
 

@@ -68,6 +68,22 @@ void thread_name_parse(struct thread *t, const char *name)
     }
 }
 
+void thread_title(char *out, size_t size, const struct thread *t)
+{
+    static const char *const kinds[] = {
+        [THREAD_SCHEDULER] = "scheduler",
+        [THREAD_DIRTY_CPU] = "dirty CPU scheduler",
+        [THREAD_DIRTY_IO] = "dirty I/O scheduler",
+        [THREAD_AUX] = "aux",
+        [THREAD_POLL] = "poll",
+        [THREAD_ASYNC] = "async",
+    };
+    if ((size_t)t->kind < ARRAY_LEN(kinds))
+        snprintf(out, size, "%s %u", kinds[t->kind], t->number);
+    else
+        snprintf(out, size, "%s (%d)", t->name, (int)t->tid);
+}
+
 /* The start of /proc/PID/task/TID/FILE; the bytes, or -1. */
 static ssize_t read_task(pid_t pid, pid_t tid, const char *file, char *out, size_t size)
 {
@@ -122,7 +138,7 @@ int threads_list(struct thread **out, size_t *n, pid_t pid, struct error *err)
 int thread_times_read(struct thread_times *out, pid_t pid, pid_t tid)
 {
     char text[1024];
-    unsigned long long user = 0, kernel = 0;
+    unsigned long long user = 0, kernel = 0, ready = 0;
     *out = (struct thread_times){.state = '?'};
     if (read_task(pid, tid, "stat", text, sizeof text) <= 0)
         return -1;
@@ -134,8 +150,11 @@ int thread_times_read(struct thread_times *out, pid_t pid, pid_t tid)
     const unsigned long long per_s = (unsigned long long)sysconf(_SC_CLK_TCK);
     out->kernel_us = kernel * 1000000 / per_s;
     out->cpu_us = user * 1000000 / per_s + out->kernel_us;
-    if (read_task(pid, tid, "schedstat", text, sizeof text) > 0 && sscanf(text, "%llu", &user) == 1)
+    if (read_task(pid, tid, "schedstat", text, sizeof text) > 0 &&
+        sscanf(text, "%llu %llu", &user, &ready) == 2) {
         out->cpu_us = user / 1000;
+        out->ready_us = ready / 1000;
+    }
     if (read_task(pid, tid, "wchan", out->waits_in, sizeof out->waits_in) <= 0 ||
         strcmp(out->waits_in, "0") == 0)
         out->waits_in[0] = '\0';

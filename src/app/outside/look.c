@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "look.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/sample/sample_log.h"
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/clock.h"
+#include "newest.h"
+#include "reading.h"
+
+#define EVERY_MS 1000u
+#define ONCE_MS 300u /* between the two looks of a single one, at least */
+#define ONCE_TURN_MS 50u
+#define ONCE_MOST_MS 5000u             /* the sampler has so long */
+#define LATE_MS 1000u                  /* … and /proc: then it is late */
+#define RECENT_NS UINT64_C(1500000000) /* a thread without a sample for longer does not run */
+#define ONCE_HZ SAMPLER_HZ_MAX
+#define LIVE_HZ 19 /* a thread stands still for 25 µs each time */
+
+struct look {
+    struct look_options options;
+    uv_loop_t *loop;
+    uv_timer_t *timer;
+    struct reading *reading;
+    struct sample_log *log; /* NULL: not sampled yet, or never */
+    struct newest newest;
+    bool sampled; /* the sampler was started; once */
+    bool second;  /* of a single one: the last look is on its way */
+    uint64_t began_ms, asked_ms;
+    struct outside now;
+};
+
+/* ---- what its threads run */
+
+static void on_look_sample(void *arg, const struct sample *sample)
+{
+    struct look *l = arg;
+    newest_take(&l->newest, sample_log_sampled(l->log), sample);
+}
+
+static void on_look_sampled(void *arg, const struct error *why)
+{
+    struct look *l = arg;
+    if (why)
+        snprintf(l->now.why_no_stacks, sizeof l->now.why_no_stacks, "%.399s", why->text);
+}
+
+/* What is stopped has nothing to sample. */
+static bool may_run(const struct outside *o)
+{
+    return !o->ended && !o->frozen && !strchr("ZXTt?", o->state);
+}
+
+static void begin_sampling(struct look *l)
+{
+    static const struct sample_log_handlers handlers = {.sample = on_look_sample,
+                                                        .ended = on_look_sampled};
+    struct error err = {0};
+    const struct sample_log_options options = {
+        .sampler = {.pid = (pid_t)l->now.os_pid,
+                    .hz = l->options.once ? ONCE_HZ : LIVE_HZ,
+                    .for_s = l->options.once ? ONCE_MS / 1000.0 : 0,
+                    .lines = true},
+        .label = l->now.node,
+    };
+    if (l->sampled || !may_run(&l->now))
+        return;
+    l->sampled = true;
+    if (sample_log_start(&l->log, l->loop, &options, &handlers, l, &err) != 0) {
+        l->log = NULL;
+        snprintf(l->now.why_no_stacks, sizeof l->now.why_no_stacks, "%.399s", err.text);
+    }
+}
+
+/* ---- looks */
+
+static void report(struct look *l)
+{
+    const uint64_t since_ns = l->options.once ? 0 : clock_mono_ns() - RECENT_NS;
+    free(l->now.stacks);
+    l->now.stacks = NULL;
+    l->now.n_stacks = 0;
+    if (l->log)
+        l->now.n_stacks =
+            newest_stacks(&l->newest, sample_log_sampled(l->log), since_ns, &l->now.stacks);
+    l->options.looked(l->options.arg, &l->now);
+}
+
+static void report_late(struct look *l, uint64_t waited_ms)
+{
+    l->now.late_s = (double)waited_ms / 1000;
+    report(l);
+}
+
+static void turn_once(struct look *l, uint64_t now_ms)
+{
+    const uint64_t since_ms = now_ms - l->began_ms, waited_ms = now_ms - l->asked_ms;
+    const bool over = since_ms >= ONCE_MOST_MS;
+    const bool sampling = l->log && sample_log_runs(l->log);
+    if (!l->second && since_ms >= ONCE_MS && (over || !sampling) && reading_ask(l->reading)) {
+        l->second = true;
+        l->asked_ms = now_ms;
+    } else if (over && waited_ms >= LATE_MS) {
+        report_late(l, waited_ms);
+    }
+}
+
+static void on_look_timer(uv_timer_t *timer)
+{
+    struct look *l = timer->data;
+    const uint64_t now_ms = uv_now(l->loop);
+    if (l->options.once)
+        turn_once(l, now_ms);
+    else if (reading_ask(l->reading))
+        l->asked_ms = now_ms;
+    else
+        report_late(l, now_ms - l->asked_ms);
+}
+
+/* The first look gives no rates; the sampler needs to know whether anything runs. */
+static void on_read(void *arg)
+{
+    struct look *l = arg;
+    reading_take(l->reading, &l->now);
+    l->now.late_s = 0;
+    begin_sampling(l);
+    if (!l->options.once || l->second || l->now.ended)
+        report(l);
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+    free(handle);
+}
+
+int look_start(struct look **out, uv_loop_t *loop, const struct look_options *options,
+               struct error *err)
+{
+    struct look *l = alloc_zero(1, sizeof *l);
+    *out = NULL;
+    if (reading_open(&l->reading, loop, options->vm, on_read, l, err) != 0) {
+        free(l);
+        return err->code;
+    }
+    l->options = *options;
+    l->options.vm = NULL;
+    l->loop = loop;
+    l->timer = alloc_zero(1, sizeof *l->timer);
+    uv_timer_init(loop, l->timer);
+    l->timer->data = l;
+    reading_take(l->reading, &l->now);
+    uv_update_time(loop);
+    l->began_ms = uv_now(loop);
+    l->asked_ms = l->began_ms;
+    (void)reading_ask(l->reading);
+    const unsigned every_ms = options->once ? ONCE_TURN_MS : EVERY_MS;
+    uv_timer_start(l->timer, on_look_timer, every_ms, every_ms);
+    *out = l;
+    return 0;
+}
+
+void look_stop(struct look *l)
+{
+    if (!l)
+        return;
+    reading_close(l->reading);
+    sample_log_free(l->log);
+    newest_clear(&l->newest);
+    uv_close((uv_handle_t *)l->timer, on_timer_closed);
+    outside_clear(&l->now);
+    free(l);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A VM of this host that is looked at from outside: what /proc says (reading.h), and what its
+ * threads run, as the sampler sees it. Nothing is asked of the VM. Owner: the caller. Thread: that
+ * of the loop. */
+#ifndef BEAMTOP_APP_OUTSIDE_LOOK_H
+#define BEAMTOP_APP_OUTSIDE_LOOK_H
+
+#include <uv.h>
+
+#include "beamtop/base/outside.h"
+#include "beamtop/link/discover.h"
+
+struct look;
+
+struct look_options {
+    const struct discover_vm *vm; /* borrowed for the call */
+    /* One call, within 6 s, with rates over a third of a second and more; else one each second. */
+    bool once;
+    /* *o is borrowed until the next call. Does not stop the look. */
+    void (*looked)(void *arg, const struct outside *o);
+    void *arg;
+};
+
+/* ERR_NOT_FOUND: there is no such process. */
+int look_start(struct look **out, uv_loop_t *loop, const struct look_options *options,
+               struct error *err);
+void look_stop(struct look *l); /* frees it; looked is not called any more. NULL is fine */
+
+#endif
