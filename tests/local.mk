@@ -27,7 +27,7 @@ tests_libtest_a_SOURCES = tests/main.c tests/test.h tests/screen/golden.c tests/
 tests/screen/golden: ;
 LDADD = tests/libtest.a $(APP_LIBS) $(CMOCKA_LIBS)
 tests/unit/%.$(OBJEXT) tests/screen/%.$(OBJEXT): AM_CFLAGS += $(UV_CFLAGS) $(JANSSON_CFLAGS) \
-	$(EI_CFLAGS) $(ELFUTILS_CFLAGS) $(SQLITE_CFLAGS)
+	$(EI_CFLAGS) $(ELFUTILS_CFLAGS) $(OPENSSL_CFLAGS) $(SQLITE_CFLAGS)
 UNIT_BASE = tests/unit/base/test_clock tests/unit/base/test_error tests/unit/base/test_memory \
 	tests/unit/base/test_question tests/unit/base/test_regex tests/unit/base/test_slice \
 	tests/unit/base/test_text
@@ -36,7 +36,8 @@ UNIT_ETF = tests/unit/etf/test_check tests/unit/etf/test_cursor tests/unit/etf/t
 UNIT_LINK = tests/unit/link/test_atom_cache tests/unit/link/test_control \
 	tests/unit/link/test_cookie tests/unit/link/test_discover tests/unit/link/test_epmd \
 	tests/unit/link/test_frame tests/unit/link/test_lookup tests/unit/link/test_name \
-	tests/unit/link/test_way tests/unit/link/test_listener tests/unit/link/test_inside
+	tests/unit/link/test_way tests/unit/link/test_listener tests/unit/link/test_inside \
+	tests/unit/link/test_tls
 UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/unit/local/test_images \
 	tests/unit/local/test_jit tests/unit/local/test_records tests/unit/local/test_resident
 UNIT_QUERY = tests/unit/query/test_allocators tests/unit/query/test_apps \
@@ -151,6 +152,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_header \
 	tests/fuzz/fuzz_jit \
 	tests/fuzz/fuzz_image \
+	tests/fuzz/fuzz_optfile \
 	tests/fuzz/fuzz_parse \
 	tests/fuzz/fuzz_pattern \
 	tests/fuzz/fuzz_prompt \
@@ -166,7 +168,8 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_holders \
 	tests/fuzz/fuzz_leaders \
 	tests/fuzz/fuzz_waits \
-	tests/fuzz/fuzz_who
+	tests/fuzz/fuzz_who \
+	tests/fuzz/fuzz_wire
 tests_fuzz_fuzz_apps_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_atom_cache_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)
 tests_fuzz_fuzz_calls_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
@@ -180,6 +183,7 @@ tests_fuzz_fuzz_header_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_jit_LDADD = $(FUZZ_MAIN) $(LOCAL_LIBS)
 tests_fuzz_fuzz_image_CFLAGS = $(AM_CFLAGS) $(ELFUTILS_CFLAGS)
 tests_fuzz_fuzz_image_LDADD = $(FUZZ_MAIN) $(LOCAL_LIBS)
+tests_fuzz_fuzz_optfile_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)
 tests_fuzz_fuzz_parse_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
 tests_fuzz_fuzz_pattern_LDADD = $(FUZZ_MAIN) $(TRACE_LIBS)
 tests_fuzz_fuzz_prompt_LDADD = $(FUZZ_MAIN) src/libui.a src/libtrace.a src/libetf.a $(READLINE_LIBS) $(BASE_LIBS)
@@ -197,6 +201,8 @@ tests_fuzz_fuzz_holders_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_waits_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_leaders_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_who_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
+tests_fuzz_fuzz_wire_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
+tests_fuzz_fuzz_wire_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)
 
 # With --enable-fuzzing libFuzzer has the main(); else it is the driver's, which replays the inputs.
 FUZZ_REPLAY =
@@ -271,6 +277,7 @@ LIVE_TESTS = $(LIVE_LINK) $(LIVE_BINARIES) tests/live/test_calls.sh tests/live/t
 	tests/live/test_perf_map.sh tests/live/test_preflights.sh tests/live/test_queries.sh tests/live/test_report.sh \
 	tests/live/test_mnesia.sh \
 	tests/live/test_select.sh tests/live/test_sharing.sh tests/live/test_stall.sh tests/live/test_tables.sh tests/live/test_terms.sh \
+	tests/live/test_tls.sh \
 	tests/live/test_fleet.sh tests/live/test_members.sh tests/live/test_trace_fleet.sh tests/live/test_prompt_fleet.sh tests/live/test_system.sh \
 	tests/live/test_record_fleet.sh \
 	tests/live/test_mesh.sh \

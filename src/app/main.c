@@ -26,6 +26,9 @@ static void read_env(struct app_env *env)
 {
     *env = (struct app_env){
         .cookie = getenv("BEAMTOP_COOKIE"),
+        .tls_cacert = getenv("BEAMTOP_TLS_CACERT"),
+        .tls_cert = getenv("BEAMTOP_TLS_CERT"),
+        .tls_key = getenv("BEAMTOP_TLS_KEY"),
         .tls_key_password = getenv("BEAMTOP_TLS_KEY_PASSWORD"),
         .home = getenv("HOME"),
         .xdg_config_home = getenv("XDG_CONFIG_HOME"),

@@ -280,7 +280,7 @@ static int attempt_name(struct handshake *h, unsigned index, const char *form_ho
         way_end(h->way, &stream);
         return rc;
     }
-    struct wire w = {.h = h, .fd = stream.fd};
+    struct wire w = {.h = h, .fd = stream.fd, .header = WIRE_HEADER_BYTES};
     if ((!h->by_tls || wire_tls_start(&w) == 0) && shake_hands(h, &w) == 0) {
         h->stream = stream;
         h->tls = w.tls;
@@ -294,7 +294,8 @@ static int attempt_name(struct handshake *h, unsigned index, const char *form_ho
     tls_session_free(w.tls);
     way_end(h->way, &stream);
     *verdict = w.verdict;
-    return w.verdict != VERDICT_FAILED ? 1 : (int)h->err.code;
+    bool again = w.verdict != VERDICT_NONE && w.verdict != VERDICT_FAILED;
+    return again ? 1 : (int)h->err.code;
 }
 
 /* No name is left: what the node said to the last one. */

@@ -57,6 +57,19 @@ long proc_read(int dir, const char *path, char *out, size_t size)
     return n;
 }
 
+bool proc_user(const struct proc *p, uid_t *uid, bool *one_user)
+{
+    char text[8192];
+    unsigned long real = 0, effective = 0, saved = 0;
+    const char *at =
+        proc_read(p->dir, "status", text, sizeof text) > 0 ? strstr(text, "\nUid:") : NULL;
+    if (!at || sscanf(at, "\nUid: %lu %lu %lu", &real, &effective, &saved) != 3)
+        return false;
+    *uid = (uid_t)effective;
+    *one_user = real == effective && saved == effective;
+    return true;
+}
+
 bool proc_read_strings(const struct proc *p, const char *file, struct proc_strings *out)
 {
     out->bytes = alloc_zero(1, LIMIT_PROC_CMDLINE_BYTES);

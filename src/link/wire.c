@@ -95,7 +95,7 @@ static size_t stage_limit(enum stage stage)
 
 static void check_header(struct wire *w, size_t len)
 {
-    if (!w->tls && w->stage == STAGE_STATUS && starts_as_tls(w->in)) {
+    if (w->header == WIRE_HEADER_BYTES && w->stage == STAGE_STATUS && starts_as_tls(w->in)) {
         wire_tls_needed(w);
     } else if (len == 0 || len > stage_limit(w->stage)) {
         wire_refuse(w, CONN_FAILED_NOT_ERLANG,
@@ -187,22 +187,17 @@ static void check_packet(struct wire *w, const uint8_t *body, size_t len)
     }
 }
 
-static size_t header_bytes(const struct wire *w)
-{
-    return w->tls ? WIRE_TLS_HEADER_BYTES : WIRE_HEADER_BYTES;
-}
-
 static size_t packet_bytes(const struct wire *w)
 {
     const uint8_t *p = w->in;
-    if (w->tls)
+    if (w->header == WIRE_TLS_HEADER_BYTES)
         return (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
     return (size_t)(p[0] << 8 | p[1]);
 }
 
-static void read_along(struct wire *w, const uint8_t *bytes, size_t len)
+void wire_read_along(struct wire *w, const uint8_t *bytes, size_t len)
 {
-    const size_t header = header_bytes(w);
+    const size_t header = w->header;
     for (size_t i = 0; i < len && w->verdict == VERDICT_NONE; i++) {
         w->in[w->in_len++] = bytes[i];
         if (w->in_len < header)
@@ -280,7 +275,7 @@ static int cb_write(void *ctx, const char *bytes, ssize_t *len, unsigned tmo)
 {
     struct wire *w = ctx;
     char name[WIRE_PACKET_BYTES + WIRE_TLS_HEADER_BYTES];
-    const size_t header = header_bytes(w);
+    const size_t header = w->header;
     (void)tmo;
     if (w->stage == STAGE_NAME && *len > (ssize_t)(header + NAME_FLAGS_AT) + 1 &&
         (size_t)*len <= sizeof name && bytes[header] == 'N') {
@@ -310,14 +305,15 @@ static int cb_read(void *ctx, char *bytes, ssize_t *len, unsigned tmo)
     while (rc == EAGAIN && (rc = wire_wait_for(w, POLLIN)) == 0);
     if (rc != 0)
         return rc;
-    read_along(w, (const uint8_t *)bytes, n);
+    wire_read_along(w, (const uint8_t *)bytes, n);
     *len = (ssize_t)n;
     return w->verdict == VERDICT_NONE ? 0 : EPROTO;
 }
 
 static int cb_header_size(void *ctx, int *size)
 {
-    *size = (int)header_bytes(ctx);
+    const struct wire *w = ctx;
+    *size = (int)w->header;
     return 0;
 }
 

@@ -44,6 +44,7 @@ struct wire {
     struct handshake *h;
     int fd;
     struct tls_session *tls; /* NULL: TCP */
+    size_t header;           /* bytes of length before a packet: 2, inside TLS 4 */
     enum stage stage;
     enum verdict verdict;
     bool eof;
@@ -70,6 +71,9 @@ int wire_send(struct wire *w, const void *bytes, size_t len);
 /* What has come; *n is 0 at its end. 0 or an errno value, EAGAIN when nothing has. */
 int wire_receive(struct wire *w, void *bytes, size_t size, size_t *n);
 
+/* Bytes of the peer: sets the next stage, or the verdict. */
+void wire_read_along(struct wire *w, const uint8_t *bytes, size_t len);
+
 /* ---- TLS, over any descriptor */
 
 /* Shakes hands of TLS. 0, or -1 with the verdict or what explains it. */
@@ -77,7 +81,7 @@ int wire_tls_start(struct wire *w);
 /* As send and receive of all, through TLS: 0 or an errno value. *n is 0 at the end. */
 int wire_tls_send(struct wire *w, const void *bytes, size_t len);
 int wire_tls_receive(struct wire *w, void *bytes, size_t size, size_t *n);
-/* Whether the peer shall be tried once more by the other way after that verdict: sets h->by_tls. */
+/* Whether to try the peer once more by the other way after that verdict: sets h->by_tls. */
 bool wire_tls_turns(struct handshake *h, enum verdict verdict);
 /* The verdict about a peer that answered TCP in TLS. */
 void wire_tls_needed(struct wire *w);

@@ -149,6 +149,7 @@ static int open_session(struct wire *w)
     const int one = 1;
     /* Our name follows the end of the handshake, and would wait for its acknowledgement. */
     (void)setsockopt(w->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    w->header = WIRE_TLS_HEADER_BYTES;
     if (tls_session_new(&w->tls, h->tls_context, h->target.host, &h->err) == 0)
         return 0;
     w->verdict = VERDICT_FAILED;

@@ -15,6 +15,7 @@
 #include "beamtop/base/error.h"
 #include "beamtop/link/cookie.h"
 #include "beamtop/link/epmd.h"
+#include "beamtop/link/tls.h"
 
 enum discover_form {
     DISCOVER_NOT_A_NODE, /* the VM is not distributed, as far as can be seen */
@@ -96,6 +97,13 @@ struct discover_socket {
  * -1 with errno: its descriptors may not be read. */
 long discover_sockets(struct discover_socket *out, size_t most, const char *proc_root, pid_t pid,
                       uid_t uid);
+/*
+ * Certificates that a node shows to others, from the files that it names, for a connection to it:
+ * those of `client`, else of `server`. Only files that belong to the VM's user, or that beamtop
+ * reads as that user, within the VM's root. *out is NULL where there are none; an error says why
+ * they are not used, and follows "its options". Blocks for as long as reading files takes. */
+int discover_tls(struct tls_context **out, const struct discover_vm *vm,
+                 const struct discover_options *o, struct error *why);
 void discover_clear(struct discover_list *list); /* wipes the cookies */
 
 /* Both parts, from the loop. `done` is called once and owns the list (discover_clear it). */

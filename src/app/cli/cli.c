@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -236,6 +237,17 @@ void cli_config_dir(char *out, size_t size, const struct app_env *env)
         snprintf(out, size, "%s/.config/beamtop", env->home);
     else
         *out = '\0';
+}
+
+void cli_place_files(struct cli_options *o, struct cli_places *places)
+{
+    const char **const files[CLI_READ_FILES] = {&o->cookie_file, &o->cookies,
+                                                &o->tls_cacert,  &o->tls_cert,
+                                                &o->tls_key,     &o->tls_key_password_file};
+    static_assert(sizeof places->text[0] >= PATH_MAX, "a path does not fit");
+    for (size_t i = 0; i < CLI_READ_FILES; i++)
+        if (*files[i] && realpath(*files[i], places->text[i]))
+            *files[i] = places->text[i];
 }
 
 /* Copies the cookie, and overwrites the one that ps shows. */

@@ -25,7 +25,7 @@ struct app_env {
     const char *xdg_runtime_dir;
     struct reach *reach; /* to nodes that are named by a URL; owned by main, never NULL */
     const char *theme_path, *config;
-    const char *tls_key_password;
+    const char *tls_cacert, *tls_cert, *tls_key, *tls_key_password;
     bool utf8; /* the locale's character set */
     bool in_tty, out_tty, err_tty;
 };
@@ -145,6 +145,12 @@ int cli_parse(int argc, char **argv, const struct cli_command **command, struct 
 void cli_options_clear(struct cli_options *o); /* wipes the cookie */
 /* $XDG_CONFIG_HOME/beamtop or ~/.config/beamtop; "" without a home. */
 void cli_config_dir(char *out, size_t size, const struct app_env *env);
+/* Files that are read for a connection, by names that also hold in another directory. */
+#define CLI_READ_FILES 6
+struct cli_places {
+    char text[CLI_READ_FILES][4096];
+};
+void cli_place_files(struct cli_options *o, struct cli_places *places); /* lives as long as o */
 struct slice cli_near_command(const char *given); /* the one that may be meant; empty: none */
 
 void cli_usage(struct buf *out, const struct cli_command *command); /* NULL: all */

@@ -118,7 +118,8 @@ static int tell_start(const char *path, const char *log_path)
 
 static int record_start(struct record_setup *setup)
 {
-    char path[PATH_MAX], log_path[PATH_MAX + 24], cookie[PATH_MAX], cookies[PATH_MAX], said[700];
+    char path[PATH_MAX], log_path[PATH_MAX + 24], said[700];
+    struct cli_places places;
     struct error err = {0};
     struct cli_options options = *setup->options;
     struct record_log log;
@@ -136,10 +137,7 @@ static int record_start(struct record_setup *setup)
         return complain_with(EXIT_USAGE, err.text);
     }
     /* The recorder leaves this directory. */
-    if (options.cookie_file && realpath(options.cookie_file, cookie))
-        options.cookie_file = cookie;
-    if (options.cookies && realpath(options.cookies, cookies))
-        options.cookies = cookies;
+    cli_place_files(&options, &places);
     setup->options = &options;
     setup->file = path;
     setup->detached = true;

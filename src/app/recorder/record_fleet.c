@@ -262,10 +262,7 @@ int record_fleet_run(const struct record_setup *setup)
     struct error err = {0};
     sigprocmask(SIG_BLOCK, NULL, &f.before);
     /* The recorders leave this directory. */
-    if (f.options.cookie_file && realpath(f.options.cookie_file, f.cookie_file))
-        f.options.cookie_file = f.cookie_file;
-    if (f.options.cookies && realpath(f.options.cookies, f.cookies))
-        f.options.cookies = f.cookies;
+    cli_place_files(&f.options, &f.places);
     (void)start_recorders(&f, &err);
     follow_recorders(&f);
     tell_ready(&f);

@@ -32,8 +32,8 @@ struct recorder_child {
 struct record_fleet {
     const struct record_setup *setup;
     struct cli_options options;
-    char cookie_file[PATH_MAX], cookies[PATH_MAX];
-    pid_t pid; /* this process */
+    struct cli_places places; /* of its files */
+    pid_t pid;                /* this process */
     struct fleet_index index;
     struct recorder_child *children;
     struct record_clocks *clocks; /* shared with them */

@@ -10,7 +10,7 @@
 #include "beamtop/base/buf.h"
 #include "record_status.h"
 
-enum { PRINTED_BYTES = 4096, WORDS = 32 };
+enum { PRINTED_BYTES = 4096, WORDS = 48 };
 
 struct record_starter {
     struct child *child;
@@ -43,6 +43,17 @@ static void add_number_option(struct arguments *a, const char *option, double va
     add_text_option(a, option, text);
 }
 
+static void put_tls(struct arguments *a, const struct cli_options *cli)
+{
+    if (cli->tls || cli->no_tls)
+        a->all[a->n++] = cli->tls ? "--tls" : "--no-tls";
+    add_text_option(a, "--tls-cacert", cli->tls_cacert);
+    add_text_option(a, "--tls-cert", cli->tls_cert);
+    add_text_option(a, "--tls-key", cli->tls_key);
+    add_text_option(a, "--tls-key-password-file", cli->tls_key_password_file);
+    add_text_option(a, "--tls-verify", cli->tls_verify);
+}
+
 /* No cookie is among them: others can read the arguments of a process. */
 static void put_arguments(struct arguments *a, const struct record_start *start)
 {
@@ -59,6 +70,7 @@ static void put_arguments(struct arguments *a, const struct record_start *start)
     add_text_option(a, "--cookies", cli->cookies);
     if (cli->no_config) /* nor its file of cookies */
         a->all[a->n++] = "--no-config";
+    put_tls(a, cli);
     add_text_option(a, "--host", cli->host);
     if (cli->port > 0)
         add_number_option(a, "--port", (double)cli->port);

@@ -313,16 +313,9 @@ static void set_surroundings(const struct proc *p, struct discover_vm *vm,
 static void set_numbers(const struct scan *s, const struct proc *p, struct discover_vm *vm)
 {
     char text[8192];
-    unsigned long uid = 0, real = 0, saved = 0;
     unsigned long long value = 0;
     vm->uptime_s = -1;
-    if (proc_read(p->dir, "status", text, sizeof text) > 0) {
-        const char *at = strstr(text, "\nUid:");
-        if (at && sscanf(at, "\nUid: %lu %lu %lu", &real, &uid, &saved) == 3) {
-            vm->uid = (uid_t)uid;
-            vm->one_user = real == uid && saved == uid;
-        }
-    }
+    (void)proc_user(p, &vm->uid, &vm->one_user);
     if (proc_read(p->dir, "statm", text, sizeof text) > 0 && sscanf(text, "%*u %llu", &value) == 1)
         vm->rss_bytes = value * (unsigned long long)sysconf(_SC_PAGESIZE);
     /* Field 22 of stat; the second is a name in brackets, which may hold anything. */

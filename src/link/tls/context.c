@@ -111,6 +111,7 @@ static int fill_context(struct tls_context *c, const struct tls_material *m, con
                 : m->cacert.len > 0           ? TLS_VERIFY_CA
                                               : TLS_VERIFY_NONE;
     c->has_cert = m->cert.len > 0;
+    SSL_CTX_set_min_proto_version(c->ssl, TLS1_2_VERSION);
     SSL_CTX_set_mode(c->ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                  SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_verify(c->ssl, c->verify == TLS_VERIFY_NONE ? SSL_VERIFY_NONE : SSL_VERIFY_PEER,

@@ -110,6 +110,9 @@ const char *tls_explain(const struct tls_session *s, enum conn_failure *why)
     case SSL_R_CERTIFICATE_VERIFY_FAILED:
         return explain_check(s, why);
     case SSL_R_UNSUPPORTED_PROTOCOL:
+    case SSL_R_WRONG_SSL_VERSION:
+    case SSL_R_VERSION_TOO_LOW:
+    case SSL_R_VERSION_TOO_HIGH:
     case SSL_R_UNKNOWN_PROTOCOL:
     case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
         return explain_alert(s, 70, why);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One TLS connection without a socket: what the network has goes in, what it shall have comes out.
+ * One TLS connection without a socket: ciphertext of the peer goes in, ciphertext for it comes out.
  * One thread at a time. Private to the layer. */
 #ifndef BEAMTOP_LINK_TLS_SESSION_H
 #define BEAMTOP_LINK_TLS_SESSION_H

@@ -1,0 +1,181 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Nodes with TLS distribution: by the options and by the node's own files, in TLS 1.2 and 1.3; a top and
+# a trace; and each way to fail, with its own text. The load is idle_load.erl, the certificates are made
+# here by openssl.
+# shellcheck disable=SC1091,SC2034,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+
+load=idle_load
+. "$(dirname "$0")/releases.sh"
+command -v openssl >/dev/null || skip_all "no openssl here"
+"$beamtop" top a@127.0.0.1 --tls --port 1 --cookie x 2>&1 | grep -q 'without OpenSSL' &&
+    skip_all "this beamtop was built without OpenSSL"
+
+# ---- certificates: $certs/NAME.pem and .key
+
+certs=$work/certs
+mkdir "$certs"
+
+makes_ca() {
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$certs/$1.key" \
+        -out "$certs/$1.pem" -subj "/CN=$1" -days 2
+}
+
+# makes_cert CA NAME [EXTENSION [OPTIONS]]
+makes_cert() {
+    openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$certs/$2.key" -out "$certs/$2.csr" \
+        -subj "/CN=$2" || return 1
+    printf 'subjectAltName=IP:127.0.0.1\n%s\n' "${3-}" >"$certs/ext"
+    # shellcheck disable=SC2086
+    openssl x509 -req -in "$certs/$2.csr" -CA "$certs/$1.pem" -CAkey "$certs/$1.key" -CAcreateserial \
+        -extfile "$certs/ext" -out "$certs/$2.pem" ${4:--days 2}
+}
+
+# One that has ended: x509 takes days only, ca takes dates.
+makes_expired() {
+    makes_cert ca expired || return 1
+    mkdir "$certs/db" && : >"$certs/db/index" && echo 01 >"$certs/db/serial" || return 1
+    cat >"$certs/ca.cnf" <<END
+[ca]
+default_ca=c
+[c]
+database=$certs/db/index
+serial=$certs/db/serial
+new_certs_dir=$certs/db
+default_md=sha256
+policy=p
+[p]
+commonName=supplied
+END
+    openssl ca -batch -config "$certs/ca.cnf" -cert "$certs/ca.pem" -keyfile "$certs/ca.key" -in "$certs/expired.csr" \
+        -out "$certs/expired.pem" -startdate 20200101000000Z -enddate 20210101000000Z
+}
+
+makes_all() {
+    makes_ca ca && makes_ca other && makes_cert ca node && makes_cert ca client && makes_cert other stranger &&
+        makes_cert ca server extendedKeyUsage=serverAuth && makes_expired &&
+        openssl pkey -in "$certs/client.key" -aes256 -passout pass:sesame -out "$certs/locked.key"
+}
+
+# ---- nodes
+
+# start_tls OTP VERSIONS: a node that asks for certificates. Its files are its own and in its root.
+start_tls() {
+    at=$("$otp_sh" --root "$1")$work/otp-$1
+    in=$work/otp-$1
+    mkdir -p "$at" && cp "$certs/node.pem" "$certs/node.key" "$certs/client.pem" "$certs/client.key" "$certs/ca.pem" "$at"
+    cat >"$at/optfile" <<END
+%% "Comments" are allowed.
+[{server, [{certfile, "$in/node.pem"}, {keyfile, "$in/node.key"}, {cacertfile, "$in/ca.pem"},
+           {verify, verify_peer}, {fail_if_no_peer_cert, true}, {versions, [$2]}]},
+ {client, [{certfile, "$in/client.pem"}, {keyfile, "$in/client.key"}, {cacertfile, "$in/ca.pem"},
+           {verify, verify_peer}]}].
+END
+    start_node "$1" '' "-proto_dist inet_tls -ssl_dist_optfile $in/optfile"
+}
+
+# asks WORDS…: a top of the node.
+asks() { "$beamtop" top "$node" --cookie-file "$work/cookie" --timeout 60 "$@" >"$work/out" 2>"$work/err" </dev/null; }
+certified() { asks --tls-cacert "$certs/ca.pem" --tls-cert "$certs/client.pem" --tls-key "$certs/client.key" "$@"; }
+
+# fails TEXT WORDS…: the connection fails with the text.
+fails() {
+    fails_text=$1
+    shift
+    asks "$@"
+    ends_with 3 $? && told "$fails_text"
+}
+
+# ---- cases
+
+by_options() {
+    certified --tls-verify full --format json && holds '.[0].system.processes > 20' || { cat "$work/err"; return 1; }
+    [ ! -s "$work/err" ] || { cat "$work/err"; return 1; }
+    asks --tls-cert "$certs/client.pem" --tls-key "$certs/client.key" && told 'certificate of the node was not checked' &&
+        says "$node" && logs_nothing
+}
+
+by_an_encrypted_key() {
+    printf 'sesame\n' >"$work/password"
+    locked="--tls-cert $certs/client.pem --tls-key $certs/locked.key"
+    # shellcheck disable=SC2086
+    asks $locked --tls-key-password-file "$work/password" && BEAMTOP_TLS_KEY_PASSWORD=sesame asks $locked || { cat "$work/err"; return 1; }
+    # shellcheck disable=SC2086
+    asks $locked
+    ends_with 2 $? && told 'encrypted needs its password'
+}
+
+# The files of the node are its user's, and so is this test.
+by_its_own_files() { asks --format json && holds '.[0].system.processes > 20' && [ ! -s "$work/err" ] && logs_nothing; }
+
+# What goes well leaves no line in the log of the node.
+logs_nothing() { ! grep . "$work/node"; }
+
+leaves_nothing() { logs_nothing && is_clean; }
+
+traces() {
+    "$beamtop" trace "$node" 'idle_load:watch/2' --cookie-file "$work/cookie" --timeout 60 --events 3 --format json \
+        >"$work/out" 2>"$work/err" </dev/null
+    ends_with 0 $? && holds 'map(select(.mfa? // .function? // "" | test("watch"))) | length >= 3' && is_clean
+}
+
+links_are_tls() {
+    "$beamtop" links "$node" --cookie-file "$work/cookie" --timeout 60 --format json >"$work/out" 2>"$work/err" </dev/null
+    ends_with 0 $? && holds '.[0].rows | map(select(.node | startswith("beamtop"))) | all(.[]; .protocol == "tls")'
+}
+
+# What it says is 1.2's in the handshake, 1.3's behind it.
+failures_have_texts() {
+    c=--tls-cert k=--tls-key
+    fails 'asks for a certificate of its clients: give --tls-cert' --tls-verify none &&
+        fails 'does not know the CA of the certificate' $c "$certs/stranger.pem" $k "$certs/stranger.key" &&
+        fails 'it is expired' $c "$certs/expired.pem" $k "$certs/expired.key" &&
+        fails 'clientAuth' $c "$certs/server.pem" $k "$certs/server.key" &&
+        fails 'no CA of --tls-cacert has signed' $c "$certs/client.pem" $k "$certs/client.key" --tls-cacert "$certs/other.pem" &&
+        fails 'rejected the cookie' --cookie-file "$work/wrong" $c "$certs/client.pem" $k "$certs/client.key" || return 1
+    one=$node
+    node=${node%@*}@localhost
+    fails 'for another host name' $c "$certs/client.pem" $k "$certs/client.key" --tls-cacert "$certs/ca.pem" --tls-verify full
+    named=$?
+    node=$one
+    return $named
+}
+
+# Found out by the alert; OTP 23 only closes.
+tcp_is_tried_first() {
+    fails 'asks for a certificate of its clients' --host 127.0.0.1 || return 1
+    fails "$([ "$1" = 23 ] && echo 'closed the connection during the handshake' || echo 'leave out --no-tls')" --no-tls
+}
+
+versions_differ() {
+    stop_node
+    start_tls "$1" "'tlsv1.1'" || return 1
+    fails 'no TLS version in common' --tls-cert "$certs/client.pem" --tls-key "$certs/client.key"
+    told=$?
+    stop_node
+    return $told
+}
+
+other_version() {
+    stop_node
+    start_tls "$1" "'tlsv1.3'" || return 1
+    by_its_own_files && links_are_tls && failures_have_texts
+}
+
+tcp_nodes_say_nothing_in_tls() {
+    stop_node
+    start_node "$1" || return 1
+    asks --tls --timeout 1.5
+    ends_with 3 $? && told 'does not answer to TLS within' && told 'give --no-tls' && asks && logs_nothing
+}
+
+makes_all >"$work/made" 2>&1 || fail_all "no certificates" "$work/made"
+printf 'not this' >"$work/wrong"
+
+differ starts_by_tls by_its_own_files links_are_tls by_options traces leaves_nothing failures_have_texts \
+    tcp_is_tried_first other_version
+once by_an_encrypted_key tcp_nodes_say_nothing_in_tls versions_differ
+starts_by_tls() { stop_node && start_tls "$1" "'tlsv1.2'"; }
+run_on_releases

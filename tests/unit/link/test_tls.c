@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A session against a server in memory, and options of nodes. */
+#include "config.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../test.h"
+#include "beamtop/base/limits.h"
+#include "link/tls/known.h"
+#include "link/tls/optfile.h"
+#include "link/tls/session.h"
+
+/* ---- optfiles */
+
+static int parse(struct tls_options *o, const char *text)
+{
+    struct error err = {0};
+    *o = (struct tls_options){0};
+    return tls_options_parse(o, text, strlen(text), &err);
+}
+
+TEST(test_optfile)
+{
+    struct tls_options o;
+    assert_int_equal(parse(&o,
+                           "%% \"a comment\n"
+                           "[{server, [{certfile, \"/s.pem\"}, {keyfile, <<\"/s%.key\">>}, % x\n"
+                           "           {cacertfile, \"/ca.pem\"}, {verify, verify_peer}]},\n"
+                           " {client, [inet6, {certfile, \"/c.pem\"}, {password, \"a\\\"%b\"},\n"
+                           "           {verify, verify_none}, {depth, 2}, {reuse, a, b}]},\n"
+                           " {'%other', 1}].\n"),
+                     0);
+    assert_true(o.server.given && o.client.given);
+    assert_string_equal(o.server.cert, "/s.pem");
+    assert_string_equal(o.server.key, "/s%.key");
+    assert_string_equal(o.server.cacert, "/ca.pem");
+    assert_true(o.server.verify_peer && !o.client.verify_peer);
+    assert_string_equal(o.client.cert, "/c.pem");
+    assert_string_equal(o.client.password, "a\"%b");
+    assert_string_equal(o.client.key, "");
+    assert_false(o.client.is_inline);
+    assert_int_equal(parse(&o, "[{server, [{certs_keys, [#{certfile => \"/a\"}]}]}]"), 0);
+    assert_true(o.server.is_inline && !o.server.cert[0]);
+    assert_int_equal(parse(&o, "[]."), 0);
+}
+
+/* What would have to be evaluated, or is anything else, is refused. */
+TEST(test_other_optfiles)
+{
+    static const char *const texts[] = {
+        "",
+        ".",
+        "%",
+        "ok.",
+        "[{server, [{certfile, os:getenv(\"X\")}]}].",
+        "[a].",
+        "\"text\".",
+        "[{server, a}].",
+        "[{server, [1]}].",
+        "[{client, [{certfile, \"/a\"}]}",
+        "[{1, []}].",
+        "A = [], A.",
+        "[{server, [{}]}|x].",
+        "[{server, \"text\"}].",
+        "#{}.",
+        "$",
+        "\"",
+        "'",
+        "$\\",
+    };
+    struct tls_options o;
+    struct error err = {0};
+    char *deep = calloc(1, 100001);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (parse(&o, texts[i]) != ERR_FORMAT)
+            fail_msg("taken: %s", texts[i]);
+    assert_int_equal(tls_options_parse(&o, "[]\0.", 4, &err), ERR_FORMAT);
+    memset(deep, '[', 100000);
+    assert_int_equal(parse(&o, deep), ERR_FORMAT);
+    free(deep);
+}
+
+TEST(test_long_values)
+{
+    struct tls_options o;
+    char *text = NULL;
+    char path[TLS_PATH_BYTES + 1];
+    memset(path, 'a', TLS_PATH_BYTES);
+    path[TLS_PATH_BYTES] = '\0';
+    assert_true(
+        asprintf(&text, "[{client, [{certfile, \"%s\"}, {password, \"%s\"}]}].", path, path) > 0);
+    assert_int_equal(parse(&o, text), 0);
+    assert_true(o.client.is_inline);
+    assert_string_equal(o.client.cert, "");
+    assert_string_equal(o.client.password, "");
+    free(text);
+}
+
+TEST(test_arguments)
+{
+    struct tls_options o = {0};
+    tls_options_take(&o, "client_certfile", "c.pem");
+    tls_options_take(&o, "server_certfile", "s.pem");
+    tls_options_take(&o, "server_verify", "verify_peer");
+    tls_options_take(&o, "client_depth", "2");
+    tls_options_take(&o, "other", "x");
+    tls_options_take(&o, "client_", "x");
+    assert_string_equal(o.client.cert, "c.pem");
+    assert_string_equal(o.server.cert, "s.pem");
+    assert_true(o.server.verify_peer && !o.client.verify_peer);
+}
+
+/* ---- nodes that are known */
+
+TEST(test_known)
+{
+    char name[32];
+    assert_false(tls_is_known("a@b"));
+    tls_remember("a@b", false);
+    assert_false(tls_is_known("a@b"));
+    tls_remember("a@b", true);
+    tls_remember("a@b", true);
+    assert_true(tls_is_known("a@b"));
+    tls_remember("a@b", false);
+    assert_false(tls_is_known("a@b"));
+    tls_remember("first@b", true);
+    for (unsigned i = 0; i < LIMIT_TLS_KNOWN; i++) {
+        snprintf(name, sizeof name, "n%u@b", i);
+        tls_remember(name, true);
+    }
+    assert_false(tls_is_known("first@b"));
+    assert_true(tls_is_known(name));
+}
+
+TEST(test_words)
+{
+    enum tls_verify v = TLS_VERIFY_USUAL;
+    assert_true(tls_verify_of("full", &v) && v == TLS_VERIFY_FULL);
+    assert_true(tls_verify_of("none", &v) && v == TLS_VERIFY_NONE);
+    assert_true(tls_verify_of("ca", &v) && v == TLS_VERIFY_CA);
+    assert_false(tls_verify_of("", &v) || tls_verify_of("CA", &v));
+}
+
+#ifdef HAVE_OPENSSL
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+/* ---- a server in memory, with a certificate of itself */
+
+struct server {
+    SSL_CTX *context;
+    SSL *ssl;
+    BIO *in, *out;
+    char *pem; /* its certificate */
+    size_t pem_len;
+};
+
+static EVP_PKEY *make_key(void)
+{
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *c = EVP_PKEY_CTX_new_id(EVP_PKEY_EC, NULL);
+    assert_true(EVP_PKEY_keygen_init(c) == 1 &&
+                EVP_PKEY_CTX_set_ec_paramgen_curve_nid(c, NID_X9_62_prime256v1) == 1 &&
+                EVP_PKEY_keygen(c, &key) == 1);
+    EVP_PKEY_CTX_free(c);
+    return key;
+}
+
+/* ends_s: from now. */
+static X509 *make_cert(EVP_PKEY *key, long ends_s)
+{
+    X509 *x = X509_new();
+    X509_NAME *name = X509_get_subject_name(x);
+    X509_set_version(x, 2);
+    ASN1_INTEGER_set(X509_get_serialNumber(x), 1);
+    X509_gmtime_adj(X509_getm_notBefore(x), -86400);
+    X509_gmtime_adj(X509_getm_notAfter(x), ends_s);
+    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)"node", -1, -1, 0);
+    X509_set_issuer_name(x, name);
+    X509_set_pubkey(x, key);
+    X509_EXTENSION *e = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name,
+                                            (char[]){"DNS:node.example,IP:127.0.0.1"});
+    X509_add_ext(x, e, -1);
+    X509_EXTENSION_free(e);
+    assert_true(X509_sign(x, key, EVP_sha256()) > 0);
+    return x;
+}
+
+static void server_open(struct server *s, int version, int verify, long ends_s)
+{
+    EVP_PKEY *key = make_key();
+    X509 *cert = make_cert(key, ends_s);
+    BIO *pem = BIO_new(BIO_s_mem());
+    char *bytes = NULL;
+    s->context = SSL_CTX_new(TLS_server_method());
+    SSL_CTX_set_min_proto_version(s->context, version);
+    SSL_CTX_set_max_proto_version(s->context, version);
+    SSL_CTX_set_verify(s->context, verify, NULL);
+    assert_int_equal(SSL_CTX_use_certificate(s->context, cert), 1);
+    assert_int_equal(SSL_CTX_use_PrivateKey(s->context, key), 1);
+    s->ssl = SSL_new(s->context);
+    s->in = BIO_new(BIO_s_mem());
+    s->out = BIO_new(BIO_s_mem());
+    SSL_set_bio(s->ssl, s->in, s->out);
+    SSL_set_accept_state(s->ssl);
+    PEM_write_bio_X509(pem, cert);
+    s->pem_len = (size_t)BIO_get_mem_data(pem, &bytes);
+    s->pem = malloc(s->pem_len);
+    memcpy(s->pem, bytes, s->pem_len);
+    BIO_free(pem);
+    X509_free(cert);
+    EVP_PKEY_free(key);
+}
+
+static void server_close(struct server *s)
+{
+    SSL_free(s->ssl);
+    SSL_CTX_free(s->context);
+    free(s->pem);
+}
+
+/* Ciphertext both ways, `step` bytes at a time. True: some went. */
+static bool carry(struct server *s, struct tls_session *t, size_t step)
+{
+    const struct slice out = tls_out(t);
+    uint8_t bytes[65536];
+    bool went = out.len > 0;
+    int n;
+    if (out.len > 0)
+        BIO_write(s->in, out.s, (int)out.len);
+    tls_out_taken(t);
+    while ((n = BIO_read(s->out, bytes, (int)(step < sizeof bytes ? step : sizeof bytes))) > 0) {
+        tls_feed(t, bytes, (size_t)n);
+        went = true;
+        if (step < sizeof bytes)
+            break;
+    }
+    return went;
+}
+
+static enum tls_step shake(struct server *s, struct tls_session *t, size_t step)
+{
+    enum tls_step now;
+    do {
+        now = tls_shake(t);
+        (void)SSL_do_handshake(s->ssl);
+    } while (carry(s, t, step) && now == TLS_MORE);
+    return now;
+}
+
+static struct tls_session *open_session(struct tls_context *c, const char *host)
+{
+    struct tls_session *t = NULL;
+    struct error err = {0};
+    assert_int_equal(tls_session_new(&t, c, host, &err), 0);
+    return t;
+}
+
+/* What is written arrives, in both directions, however the bytes come; and keys change. */
+TEST(test_session)
+{
+    static const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};
+    static const size_t steps[] = {1, 7, 65536};
+    for (size_t i = 0; i < 6; i++) {
+        struct server s;
+        char text[100] = "";
+        size_t n = 0;
+        server_open(&s, versions[i % 2], SSL_VERIFY_NONE, 86400);
+        struct tls_session *t = open_session(NULL, "127.0.0.1");
+        assert_false(tls_has_heard(t));
+        assert_int_equal(shake(&s, t, steps[i / 2]), TLS_DONE);
+        assert_true(tls_has_heard(t));
+        assert_false(tls_verified(t));
+        while (carry(&s, t, 65536))
+            (void)SSL_do_handshake(s.ssl);
+        assert_true(tls_write(t, "ping", 4));
+        assert_int_equal(tls_kept(t), 0);
+        carry(&s, t, 65536);
+        assert_int_equal(SSL_read(s.ssl, text, sizeof text), 4);
+        if (versions[i % 2] == TLS1_3_VERSION)
+            assert_int_equal(SSL_key_update(s.ssl, SSL_KEY_UPDATE_REQUESTED), 1);
+        assert_int_equal(SSL_write(s.ssl, "pong", 4), 4);
+        while (carry(&s, t, steps[i / 2])) {
+        }
+        assert_int_equal(tls_read(t, text, sizeof text, &n), TLS_DONE);
+        assert_true(n == 4 && memcmp(text, "pong", 4) == 0);
+        assert_int_equal(tls_read(t, text, sizeof text, &n), TLS_MORE);
+        SSL_shutdown(s.ssl);
+        carry(&s, t, 65536);
+        assert_int_equal(tls_read(t, text, sizeof text, &n), TLS_ENDED);
+        tls_session_free(t);
+        server_close(&s);
+    }
+}
+
+/* In a renegotiation what is written waits, is counted, and goes afterwards. */
+TEST(test_renegotiation)
+{
+    struct server s;
+    char text[100];
+    size_t n = 0;
+    server_open(&s, TLS1_2_VERSION, SSL_VERIFY_NONE, 86400);
+    struct tls_session *t = open_session(NULL, "node.example");
+    assert_int_equal(shake(&s, t, 65536), TLS_DONE);
+    (void)SSL_do_handshake(s.ssl);
+    assert_int_equal(SSL_renegotiate(s.ssl), 1);
+    (void)SSL_do_handshake(s.ssl);
+    carry(&s, t, 65536);
+    assert_int_equal(tls_read(t, text, sizeof text, &n), TLS_MORE);
+    assert_true(tls_write(t, "later", 5));
+    const size_t kept = tls_kept(t);
+    for (int i = 0; i < 8; i++) {
+        carry(&s, t, 65536);
+        (void)SSL_peek(s.ssl, text, 1);
+        carry(&s, t, 65536);
+        assert_int_equal(tls_read(t, text, sizeof text, &n), TLS_MORE);
+    }
+    assert_int_equal(kept, 5);
+    assert_int_equal(tls_kept(t), 0);
+    carry(&s, t, 65536);
+    assert_int_equal(SSL_read(s.ssl, text, sizeof text), 5);
+    tls_session_free(t);
+    server_close(&s);
+}
+
+static enum conn_failure fails(int version, int verify, long ends_s, enum tls_verify check,
+                               const char *host, bool knows)
+{
+    struct server s;
+    struct tls_context *c = NULL;
+    struct error err = {0};
+    enum conn_failure why = CONN_LOST;
+    char byte;
+    size_t n = 0;
+    server_open(&s, version, verify, ends_s);
+    const struct tls_material m = {.cacert = {s.pem, knows ? s.pem_len : 0}, .verify = check};
+    assert_int_equal(tls_context_new(&c, &m, "test", &err), 0);
+    struct tls_session *t = open_session(c, host);
+    const enum tls_step step = shake(&s, t, 65536);
+    (void)SSL_do_handshake(s.ssl);
+    carry(&s, t, 65536);
+    if (step == TLS_BROKEN || tls_read(t, &byte, 1, &n) == TLS_BROKEN)
+        assert_non_null(tls_explain(t, &why));
+    tls_session_free(t);
+    tls_context_drop(c);
+    server_close(&s);
+    return why;
+}
+
+TEST(test_failures)
+{
+    static const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};
+    for (size_t i = 0; i < 2; i++) {
+        const int v = versions[i];
+        const int demand = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+        assert_int_equal(fails(v, 0, 60, TLS_VERIFY_FULL, "node.example", true), CONN_LOST);
+        assert_int_equal(fails(v, 0, 60, TLS_VERIFY_FULL, "127.0.0.1", true), CONN_LOST);
+        assert_int_equal(fails(v, 0, 60, TLS_VERIFY_CA, "another", true), CONN_LOST);
+        assert_int_equal(fails(v, 0, -60, TLS_VERIFY_NONE, "another", false), CONN_LOST);
+        assert_int_equal(fails(v, 0, 60, TLS_VERIFY_FULL, "another", true),
+                         CONN_FAILED_TLS_PEER_NAME);
+        assert_int_equal(fails(v, 0, 60, TLS_VERIFY_FULL, "127.0.0.2", true),
+                         CONN_FAILED_TLS_PEER_NAME);
+        assert_int_equal(fails(v, 0, 60, TLS_VERIFY_CA, "node.example", false),
+                         CONN_FAILED_TLS_PEER_CA);
+        assert_int_equal(fails(v, 0, -60, TLS_VERIFY_CA, "node.example", true),
+                         CONN_FAILED_TLS_PEER_EXPIRED);
+        assert_int_equal(fails(v, demand, 60, TLS_VERIFY_NONE, "node.example", false),
+                         CONN_FAILED_TLS_NO_CERT);
+    }
+}
+
+static enum conn_failure hears(const void *bytes, size_t len)
+{
+    enum conn_failure why = CONN_LOST;
+    struct tls_session *t = open_session(NULL, "node.example");
+    (void)tls_shake(t);
+    tls_feed(t, bytes, len);
+    if (tls_shake(t) == TLS_BROKEN)
+        assert_non_null(tls_explain(t, &why));
+    tls_session_free(t);
+    return why;
+}
+
+TEST(test_other_peers)
+{
+    assert_int_equal(hears("HTTP/1.1 400 Bad Request\r\n", 26), CONN_FAILED_NOT_TLS);
+    assert_int_equal(hears("\0\3sok", 5), CONN_FAILED_NOT_TLS);
+    assert_int_equal(hears("\x15\3\3\0\2\2\x46", 7), CONN_FAILED_TLS_VERSION);
+    assert_int_equal(hears("\x15\3\3\0\2\2\x28", 7), CONN_FAILED_TLS_NO_CERT);
+    assert_int_equal(hears("\x15\3\3\0\2\2\x30", 7), CONN_FAILED_TLS_CA);
+    assert_int_equal(hears("\x15\3\3\0\2\2\x2d", 7), CONN_FAILED_TLS_EXPIRED);
+    assert_int_equal(hears("\x15\3\3\0\2\2\x2b", 7), CONN_FAILED_TLS_UNFIT);
+    assert_int_equal(hears("\x15\3\3\0\2\2\x0a", 7), CONN_FAILED_TLS);
+    assert_int_equal(hears("\x15\3", 2), CONN_LOST);
+}
+
+TEST(test_material)
+{
+    static const char *const bad[] = {"", "x", "-----BEGIN CERTIFICATE-----\nAAAA\n"};
+    struct tls_context *c = NULL;
+    for (size_t i = 1; i < 3; i++) {
+        struct error err = {0};
+        const struct tls_material m = {.cacert = {bad[i], strlen(bad[i])}};
+        const struct tls_material n = {.cert = {bad[i], strlen(bad[i])}};
+        assert_int_equal(tls_context_new(&c, &m, "that file", &err), ERR_USAGE);
+        assert_non_null(strstr(err.text, "that file"));
+        error_clear(&err);
+        assert_int_equal(tls_context_new(&c, &n, "that file", &err), ERR_USAGE);
+        assert_null(c);
+    }
+    struct error err = {0};
+    const struct tls_files files = {.cacert = "/nowhere/at/all"};
+    assert_int_equal(tls_context_load(&c, &files, &err), ERR_USAGE);
+    assert_non_null(strstr(err.text, "--tls-cacert"));
+}
+#endif
