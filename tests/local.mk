@@ -37,7 +37,7 @@ UNIT_LINK = tests/unit/link/test_atom_cache tests/unit/link/test_control \
 	tests/unit/link/test_cookie tests/unit/link/test_discover tests/unit/link/test_epmd \
 	tests/unit/link/test_frame tests/unit/link/test_lookup tests/unit/link/test_name \
 	tests/unit/link/test_way tests/unit/link/test_listener tests/unit/link/test_inside \
-	tests/unit/link/test_tls
+	tests/unit/link/test_tls tests/unit/link/test_tls_files
 UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/unit/local/test_images \
 	tests/unit/local/test_jit tests/unit/local/test_records tests/unit/local/test_resident
 UNIT_QUERY = tests/unit/query/test_allocators tests/unit/query/test_apps \

@@ -160,7 +160,7 @@ static void take_all(struct conn *c)
 static void lose_tls(struct conn *c)
 {
     struct error err = {0};
-    enum conn_failure ignored;
+    enum tls_fault ignored;
     error_set(&err, ERR_FORMAT, "the node %s", tls_explain(c->tls, &ignored));
     conn_lost_garbage(c, &err);
 }

@@ -15,17 +15,30 @@
 #define ANSWER_MS 2000
 #define RECEIVE_BYTES 16384
 
+static const enum conn_failure failures[] = {
+    [TLS_FAULT_NONE] = CONN_FAILED_TLS,
+    [TLS_FAULT_OTHER_PROTOCOL] = CONN_FAILED_NOT_TLS,
+    [TLS_FAULT_NO_CERT] = CONN_FAILED_TLS_NO_CERT,
+    [TLS_FAULT_CA] = CONN_FAILED_TLS_CA,
+    [TLS_FAULT_EXPIRED] = CONN_FAILED_TLS_EXPIRED,
+    [TLS_FAULT_UNFIT] = CONN_FAILED_TLS_UNFIT,
+    [TLS_FAULT_VERSION] = CONN_FAILED_TLS_VERSION,
+    [TLS_FAULT_PEER_CA] = CONN_FAILED_TLS_PEER_CA,
+    [TLS_FAULT_PEER_EXPIRED] = CONN_FAILED_TLS_PEER_EXPIRED,
+    [TLS_FAULT_PEER_NAME] = CONN_FAILED_TLS_PEER_NAME,
+    [TLS_FAULT_OTHER] = CONN_FAILED_TLS,
+};
+
 static void refuse_tls(struct wire *w)
 {
     struct handshake *h = w->h;
-    enum conn_failure why;
-    const char *text = tls_explain(w->tls, &why);
-    const bool about_ours = why == CONN_FAILED_TLS_NO_CERT || why == CONN_FAILED_TLS_CA ||
-                            why == CONN_FAILED_TLS_EXPIRED || why == CONN_FAILED_TLS_UNFIT;
+    enum tls_fault fault;
+    const char *text = tls_explain(w->tls, &fault);
+    const bool noted = fault >= TLS_FAULT_NO_CERT && fault <= TLS_FAULT_UNFIT && h->tls_note[0];
     w->verdict = VERDICT_FAILED;
-    h->why = why;
+    h->why = failures[fault];
     error_set(&h->err, ERR_CONNECT, "%s at port %u %s%s%s", h->target.full, h->port, text,
-              about_ours && h->tls_note[0] ? ". " : "", about_ours ? h->tls_note : "");
+              noted ? ". " : "", noted ? h->tls_note : "");
 }
 
 void wire_tls_needed(struct wire *w)
@@ -177,11 +190,11 @@ int wire_tls_start(struct wire *w)
             rc = wait_for_answer(w, give_up);
         if (step == TLS_MORE && rc == 0 && !w->eof)
             continue;
-        enum conn_failure why = CONN_FAILED_TLS;
+        enum tls_fault fault = TLS_FAULT_NONE;
         if (step == TLS_BROKEN)
-            (void)tls_explain(w->tls, &why);
+            (void)tls_explain(w->tls, &fault);
         if (!asked_for && !w->cancelled && !w->timed_out &&
-            (!tls_has_heard(w->tls) || why == CONN_FAILED_NOT_TLS))
+            (!tls_has_heard(w->tls) || fault == TLS_FAULT_OTHER_PROTOCOL))
             w->verdict = VERDICT_PLAIN;
         else if (step == TLS_BROKEN)
             refuse_tls(w);

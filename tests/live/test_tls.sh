@@ -91,8 +91,8 @@ fails() {
 # ---- cases
 
 by_options() {
-    certified --tls-verify full --format json && holds '.[0].system.processes > 20' || { cat "$work/err"; return 1; }
-    [ ! -s "$work/err" ] || { cat "$work/err"; return 1; }
+    certified --tls-verify full --format json
+    ends_with 0 $? && holds '.[0].system.processes > 20' && has_no_notice || return 1
     asks --tls-cert "$certs/client.pem" --tls-key "$certs/client.key" && told 'certificate of the node was not checked' &&
         says "$node" && logs_nothing
 }
@@ -101,14 +101,20 @@ by_an_encrypted_key() {
     printf 'sesame\n' >"$work/password"
     locked="--tls-cert $certs/client.pem --tls-key $certs/locked.key"
     # shellcheck disable=SC2086
-    asks $locked --tls-key-password-file "$work/password" && BEAMTOP_TLS_KEY_PASSWORD=sesame asks $locked || { cat "$work/err"; return 1; }
+    asks $locked --tls-key-password-file "$work/password"
+    ends_with 0 $? || return 1
+    # shellcheck disable=SC2086
+    BEAMTOP_TLS_KEY_PASSWORD=sesame asks $locked
+    ends_with 0 $? || return 1
     # shellcheck disable=SC2086
     asks $locked
     ends_with 2 $? && told 'encrypted needs its password'
 }
 
+has_no_notice() { [ ! -s "$work/err" ] || { cat "$work/err"; return 1; }; }
+
 # The files of the node are its user's, and so is this test.
-by_its_own_files() { asks --format json && holds '.[0].system.processes > 20' && [ ! -s "$work/err" ] && logs_nothing; }
+by_its_own_files() { asks --format json && holds '.[0].system.processes > 20' && has_no_notice && logs_nothing; }
 
 # What goes well leaves no line in the log of the node.
 logs_nothing() { ! grep . "$work/node"; }

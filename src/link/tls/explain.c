@@ -15,37 +15,37 @@
 
 struct cause {
     int number;
-    enum conn_failure why;
+    enum tls_fault why;
     const char *text;
 };
 
 /* What the node says of the certificate that beamtop shows; RFC 8446, 6.2. */
 static const struct cause alerts[] = {
-    {43, CONN_FAILED_TLS_UNFIT,
+    {43, TLS_FAULT_UNFIT,
      "rejects the certificate of --tls-cert: it is not one for clients (extended key usage "
      "clientAuth)"},
-    {45, CONN_FAILED_TLS_EXPIRED,
+    {45, TLS_FAULT_EXPIRED,
      "rejects the certificate of --tls-cert: it is expired, or not valid yet. Renew it"},
-    {48, CONN_FAILED_TLS_CA,
+    {48, TLS_FAULT_CA,
      "does not know the CA of the certificate of --tls-cert: give one that a CA in the node's "
      "cacertfile has signed"},
-    {70, CONN_FAILED_TLS_VERSION,
+    {70, TLS_FAULT_VERSION,
      "has no TLS version in common with this beamtop: see `versions` in the node's TLS options"},
 };
 
 /* What is wrong with the node's certificate. */
 static const struct cause checks[] = {
-    {X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, CONN_FAILED_TLS_PEER_CA, NULL},
-    {X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, CONN_FAILED_TLS_PEER_CA, NULL},
-    {X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, CONN_FAILED_TLS_PEER_CA, NULL},
-    {X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, CONN_FAILED_TLS_PEER_CA, NULL},
-    {X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, CONN_FAILED_TLS_PEER_CA, NULL},
-    {X509_V_ERR_CERT_HAS_EXPIRED, CONN_FAILED_TLS_PEER_EXPIRED,
+    {X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, TLS_FAULT_PEER_CA, NULL},
+    {X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, TLS_FAULT_PEER_CA, NULL},
+    {X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, TLS_FAULT_PEER_CA, NULL},
+    {X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, TLS_FAULT_PEER_CA, NULL},
+    {X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, TLS_FAULT_PEER_CA, NULL},
+    {X509_V_ERR_CERT_HAS_EXPIRED, TLS_FAULT_PEER_EXPIRED,
      "shows an expired certificate: renew it on the node, or connect with --tls-verify none"},
-    {X509_V_ERR_CERT_NOT_YET_VALID, CONN_FAILED_TLS_PEER_EXPIRED,
+    {X509_V_ERR_CERT_NOT_YET_VALID, TLS_FAULT_PEER_EXPIRED,
      "shows a certificate that is not valid yet: compare the clocks of both hosts"},
-    {X509_V_ERR_HOSTNAME_MISMATCH, CONN_FAILED_TLS_PEER_NAME, NULL},
-    {X509_V_ERR_IP_ADDRESS_MISMATCH, CONN_FAILED_TLS_PEER_NAME, NULL},
+    {X509_V_ERR_HOSTNAME_MISMATCH, TLS_FAULT_PEER_NAME, NULL},
+    {X509_V_ERR_IP_ADDRESS_MISMATCH, TLS_FAULT_PEER_NAME, NULL},
 };
 
 static const char peer_ca[] =
@@ -55,53 +55,50 @@ static const char peer_name[] =
     "shows a certificate for another host name: give the node's name as in the certificate, or "
     "--tls-verify ca";
 
-static const char *find(const struct cause *causes, size_t count, int number,
-                        enum conn_failure *why)
+static const char *find(const struct cause *causes, size_t count, int number, enum tls_fault *why)
 {
     for (size_t i = 0; i < count; i++) {
         if (causes[i].number != number)
             continue;
         *why = causes[i].why;
-        return causes[i].text                      ? causes[i].text
-               : *why == CONN_FAILED_TLS_PEER_NAME ? peer_name
-                                                   : peer_ca;
+        return causes[i].text ? causes[i].text : *why == TLS_FAULT_PEER_NAME ? peer_name : peer_ca;
     }
     return NULL;
 }
 
 /* 40 with TLS 1.2, 116 with 1.3 where none was shown; 40 also where one does not fit. */
-static const char *explain_client(const struct tls_session *s, enum conn_failure *why)
+static const char *explain_client(const struct tls_session *s, enum tls_fault *why)
 {
-    *why = s->context->has_cert ? CONN_FAILED_TLS_UNFIT : CONN_FAILED_TLS_NO_CERT;
+    *why = s->context->has_cert ? TLS_FAULT_UNFIT : TLS_FAULT_NO_CERT;
     return s->context->has_cert
                ? "rejects the certificate of --tls-cert: probably its extended key usage lacks "
                  "clientAuth. See the node's log"
                : "asks for a certificate of its clients: give --tls-cert FILE and --tls-key FILE";
 }
 
-static const char *explain_alert(const struct tls_session *s, int alert, enum conn_failure *why)
+static const char *explain_alert(const struct tls_session *s, int alert, enum tls_fault *why)
 {
     const char *text = find(alerts, ARRAY_LEN(alerts), alert, why);
     if (!text && (alert == 40 || alert == 116))
         text = explain_client(s, why);
     if (text)
         return text;
-    *why = CONN_FAILED_TLS;
+    *why = TLS_FAULT_OTHER;
     return "ended the TLS handshake with an alert: see the node's log";
 }
 
-static const char *explain_check(const struct tls_session *s, enum conn_failure *why)
+static const char *explain_check(const struct tls_session *s, enum tls_fault *why)
 {
     const int result = (int)SSL_get_verify_result(s->ssl);
     const char *text = find(checks, ARRAY_LEN(checks), result, why);
     if (text)
         return text;
-    *why = CONN_FAILED_TLS_PEER_CA;
+    *why = TLS_FAULT_PEER_CA;
     return "shows a certificate that is not valid for a server: check it with `openssl verify "
            "-purpose sslserver`, or connect with --tls-verify none";
 }
 
-const char *tls_explain(const struct tls_session *s, enum conn_failure *why)
+const char *tls_explain(const struct tls_session *s, enum tls_fault *why)
 {
     const int reason = ERR_GET_REASON(s->error);
     if (ERR_GET_LIB(s->error) == ERR_LIB_SSL && reason > ALERT_REASONS)
@@ -119,10 +116,10 @@ const char *tls_explain(const struct tls_session *s, enum conn_failure *why)
     case SSL_R_WRONG_VERSION_NUMBER:
     case SSL_R_PACKET_LENGTH_TOO_LONG:
     case SSL_R_HTTP_REQUEST:
-        *why = CONN_FAILED_NOT_TLS;
+        *why = TLS_FAULT_OTHER_PROTOCOL;
         return "does not answer in TLS: give --no-tls if the node has none";
     default:
-        *why = CONN_FAILED_TLS;
+        *why = TLS_FAULT_OTHER;
         return "sends TLS that this beamtop does not accept: see the node's log, and `ciphers` in "
                "its TLS options";
     }

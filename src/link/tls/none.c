@@ -109,10 +109,10 @@ void tls_out_taken(struct tls_session *s)
     (void)s;
 }
 
-const char *tls_explain(const struct tls_session *s, enum conn_failure *why)
+const char *tls_explain(const struct tls_session *s, enum tls_fault *why)
 {
     (void)s;
-    *why = CONN_FAILED_TLS;
+    *why = TLS_FAULT_OTHER;
     return missing;
 }
 

@@ -5,10 +5,10 @@
 #ifndef BEAMTOP_LINK_TLS_SESSION_H
 #define BEAMTOP_LINK_TLS_SESSION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "beamtop/link/conn.h"
 #include "beamtop/link/tls.h"
 
 struct tls_session;
@@ -18,6 +18,21 @@ enum tls_step {
     TLS_MORE,   /* bytes of the peer are needed first */
     TLS_ENDED,  /* the peer has closed TLS */
     TLS_BROKEN, /* tls_explain() says why */
+};
+
+/* Why one is broken. "Ours" is of beamtop, "its" of the peer. */
+enum tls_fault {
+    TLS_FAULT_NONE,
+    TLS_FAULT_OTHER_PROTOCOL, /* it does not answer in TLS */
+    TLS_FAULT_NO_CERT,        /* it wants a certificate of ours, and there is none */
+    TLS_FAULT_CA,             /* it does not know the CA of ours */
+    TLS_FAULT_EXPIRED,        /* ours is not valid now */
+    TLS_FAULT_UNFIT,          /* ours is not one for clients */
+    TLS_FAULT_VERSION,        /* no common version */
+    TLS_FAULT_PEER_CA,        /* its certificate is of no CA of ours */
+    TLS_FAULT_PEER_EXPIRED,
+    TLS_FAULT_PEER_NAME, /* its certificate has another host name */
+    TLS_FAULT_OTHER,
 };
 
 /* context: NULL shows no certificate and checks none. host: of the node's name, or an address. */
@@ -44,7 +59,7 @@ struct slice tls_out(struct tls_session *s);
 void tls_out_taken(struct tls_session *s);
 
 /* Why it is broken: a text that follows the node's name. */
-const char *tls_explain(const struct tls_session *s, enum conn_failure *why);
+const char *tls_explain(const struct tls_session *s, enum tls_fault *why);
 bool tls_verified(const struct tls_session *s); /* the peer's certificate was checked */
 
 #endif

@@ -327,13 +327,13 @@ TEST(test_renegotiation)
     server_close(&s);
 }
 
-static enum conn_failure fails(int version, int verify, long ends_s, enum tls_verify check,
-                               const char *host, bool knows)
+static enum tls_fault fails(int version, int verify, long ends_s, enum tls_verify check,
+                            const char *host, bool knows)
 {
     struct server s;
     struct tls_context *c = NULL;
     struct error err = {0};
-    enum conn_failure why = CONN_LOST;
+    enum tls_fault why = TLS_FAULT_NONE;
     char byte;
     size_t n = 0;
     server_open(&s, version, verify, ends_s);
@@ -357,26 +357,23 @@ TEST(test_failures)
     for (size_t i = 0; i < 2; i++) {
         const int v = versions[i];
         const int demand = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
-        assert_int_equal(fails(v, 0, 60, TLS_VERIFY_FULL, "node.example", true), CONN_LOST);
-        assert_int_equal(fails(v, 0, 60, TLS_VERIFY_FULL, "127.0.0.1", true), CONN_LOST);
-        assert_int_equal(fails(v, 0, 60, TLS_VERIFY_CA, "another", true), CONN_LOST);
-        assert_int_equal(fails(v, 0, -60, TLS_VERIFY_NONE, "another", false), CONN_LOST);
-        assert_int_equal(fails(v, 0, 60, TLS_VERIFY_FULL, "another", true),
-                         CONN_FAILED_TLS_PEER_NAME);
-        assert_int_equal(fails(v, 0, 60, TLS_VERIFY_FULL, "127.0.0.2", true),
-                         CONN_FAILED_TLS_PEER_NAME);
-        assert_int_equal(fails(v, 0, 60, TLS_VERIFY_CA, "node.example", false),
-                         CONN_FAILED_TLS_PEER_CA);
+        assert_int_equal(fails(v, 0, 60, TLS_VERIFY_FULL, "node.example", true), TLS_FAULT_NONE);
+        assert_int_equal(fails(v, 0, 60, TLS_VERIFY_FULL, "127.0.0.1", true), TLS_FAULT_NONE);
+        assert_int_equal(fails(v, 0, 60, TLS_VERIFY_CA, "another", true), TLS_FAULT_NONE);
+        assert_int_equal(fails(v, 0, -60, TLS_VERIFY_NONE, "another", false), TLS_FAULT_NONE);
+        assert_int_equal(fails(v, 0, 60, TLS_VERIFY_FULL, "another", true), TLS_FAULT_PEER_NAME);
+        assert_int_equal(fails(v, 0, 60, TLS_VERIFY_FULL, "127.0.0.2", true), TLS_FAULT_PEER_NAME);
+        assert_int_equal(fails(v, 0, 60, TLS_VERIFY_CA, "node.example", false), TLS_FAULT_PEER_CA);
         assert_int_equal(fails(v, 0, -60, TLS_VERIFY_CA, "node.example", true),
-                         CONN_FAILED_TLS_PEER_EXPIRED);
+                         TLS_FAULT_PEER_EXPIRED);
         assert_int_equal(fails(v, demand, 60, TLS_VERIFY_NONE, "node.example", false),
-                         CONN_FAILED_TLS_NO_CERT);
+                         TLS_FAULT_NO_CERT);
     }
 }
 
-static enum conn_failure hears(const void *bytes, size_t len)
+static enum tls_fault hears(const void *bytes, size_t len)
 {
-    enum conn_failure why = CONN_LOST;
+    enum tls_fault why = TLS_FAULT_NONE;
     struct tls_session *t = open_session(NULL, "node.example");
     (void)tls_shake(t);
     tls_feed(t, bytes, len);
@@ -388,15 +385,15 @@ static enum conn_failure hears(const void *bytes, size_t len)
 
 TEST(test_other_peers)
 {
-    assert_int_equal(hears("HTTP/1.1 400 Bad Request\r\n", 26), CONN_FAILED_NOT_TLS);
-    assert_int_equal(hears("\0\3sok", 5), CONN_FAILED_NOT_TLS);
-    assert_int_equal(hears("\x15\3\3\0\2\2\x46", 7), CONN_FAILED_TLS_VERSION);
-    assert_int_equal(hears("\x15\3\3\0\2\2\x28", 7), CONN_FAILED_TLS_NO_CERT);
-    assert_int_equal(hears("\x15\3\3\0\2\2\x30", 7), CONN_FAILED_TLS_CA);
-    assert_int_equal(hears("\x15\3\3\0\2\2\x2d", 7), CONN_FAILED_TLS_EXPIRED);
-    assert_int_equal(hears("\x15\3\3\0\2\2\x2b", 7), CONN_FAILED_TLS_UNFIT);
-    assert_int_equal(hears("\x15\3\3\0\2\2\x0a", 7), CONN_FAILED_TLS);
-    assert_int_equal(hears("\x15\3", 2), CONN_LOST);
+    assert_int_equal(hears("HTTP/1.1 400 Bad Request\r\n", 26), TLS_FAULT_OTHER_PROTOCOL);
+    assert_int_equal(hears("\0\3sok", 5), TLS_FAULT_OTHER_PROTOCOL);
+    assert_int_equal(hears("\x15\3\3\0\2\2\x46", 7), TLS_FAULT_VERSION);
+    assert_int_equal(hears("\x15\3\3\0\2\2\x28", 7), TLS_FAULT_NO_CERT);
+    assert_int_equal(hears("\x15\3\3\0\2\2\x30", 7), TLS_FAULT_CA);
+    assert_int_equal(hears("\x15\3\3\0\2\2\x2d", 7), TLS_FAULT_EXPIRED);
+    assert_int_equal(hears("\x15\3\3\0\2\2\x2b", 7), TLS_FAULT_UNFIT);
+    assert_int_equal(hears("\x15\3\3\0\2\2\x0a", 7), TLS_FAULT_OTHER);
+    assert_int_equal(hears("\x15\3", 2), TLS_FAULT_NONE);
 }
 
 TEST(test_material)

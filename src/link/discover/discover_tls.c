@@ -10,7 +10,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "link/tls/optfile.h"
-#include "proc.h"
+#include "link/proc.h"
 
 struct look {
     struct proc proc;
@@ -139,8 +139,10 @@ static int load_section(struct look *l, struct tls_context **out)
     size_t sizes[3] = {0};
     const char *const paths[3] = {s->cert, s->key, cacert};
     int rc = 0;
-    if (!s->cert[0] && s->is_inline)
+    if (!s->cert[0] && (o->client.is_inline || s->is_inline))
         return error_set(l->why, ERR_NOT_FOUND, "its certificates are not in files");
+    if (!s->cert[0] && !cacert[0])
+        return 0;
     for (size_t i = 0; rc == 0 && i < 3; i++)
         if (paths[i][0])
             rc = read_inside(l, paths[i], &texts[i], &sizes[i]);

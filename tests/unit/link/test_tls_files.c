@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which files of a VM are read for its certificates: over a tree that is made like /proc. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../temporary.h"
+#include "../../test.h"
+#include "beamtop/link/discover.h"
+
+#define OTHER_UID 12345
+
+static char tree[64];
+
+static const char *in_tree(const char *path)
+{
+    static char full[512];
+    snprintf(full, sizeof full, "%s/%s", tree, path);
+    return full;
+}
+
+static void make_file(const char *path, const char *text, size_t len)
+{
+    FILE *f = fopen(in_tree(path), "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite(text, 1, len, f), len);
+    fclose(f);
+}
+
+static void make_text(const char *path, const char *text)
+{
+    make_file(path, text, strlen(text));
+}
+
+/* args: '|' between the strings. */
+static void make_vm(const char *args, uid_t real, uid_t uid)
+{
+    char text[1024];
+    const size_t len = strlen(args) + 1;
+    memcpy(text, args, len);
+    for (size_t i = 0; i < len; i++)
+        text[i] = text[i] == '|' ? '\0' : text[i];
+    make_file("7/cmdline", text, len);
+    snprintf(text, sizeof text, "Name:\tbeam\nUid:\t%u\t%u\t%u\t%u\n", (unsigned)real,
+             (unsigned)uid, (unsigned)uid, (unsigned)uid);
+    make_text("7/status", text);
+}
+
+static int make_tree(void **state)
+{
+    (void)state;
+    assert_true(temporary_dir(tree, sizeof tree, "tls"));
+    assert_int_equal(mkdir(in_tree("7"), 0700), 0);
+    assert_int_equal(mkdir(in_tree("inside"), 0755), 0);
+    assert_int_equal(symlink("../inside", in_tree("7/root")), 0);
+    assert_int_equal(symlink("/inside", in_tree("7/cwd")), 0);
+    assert_int_equal(mkfifo(in_tree("inside/pipe"), 0600), 0);
+    make_text("outside", "[].");
+    assert_int_equal(symlink("../../outside", in_tree("inside/leads_out")), 0);
+    make_text("inside/empty", "");
+    make_text("inside/nothing", "[].");
+    make_text("inside/called", "[{client, [{certfile, f:g()}]}].");
+    make_text("inside/inline", "[{client, [{cert, <<1>>}]}].");
+    make_text("inside/lost", "[{client, [{certfile, \"/gone.pem\"}]}].");
+    make_text("inside/not_pem", "[{client, [{certfile, \"/nothing\"}]}].");
+    return 0;
+}
+
+/* What keeps the certificates from being read; "": nothing. */
+static const char *reason(uid_t uid)
+{
+    static struct error err;
+    const struct discover_options o = {.proc_root = tree};
+    const struct discover_vm vm = {.pid = 7, .uid = uid};
+    struct tls_context *c = NULL;
+    err = (struct error){0};
+    const int rc = discover_tls(&c, &vm, &o, &err);
+    assert_null(c);
+    assert_true((rc == 0) == (err.text[0] == '\0'));
+    return err.text;
+}
+
+TEST(test_what_is_refused)
+{
+    static const struct {
+        const char *args, *part;
+    } cases[] = {
+        {"beam.smp|-proto_dist|inet_tls", ""},
+        {"beam.smp|-ssl_dist_optfile|/nothing", ""},
+        {"beam.smp|-extra|-ssl_dist_optfile|/called", ""},
+        {"beam.smp|-ssl_dist_optfile|/called", "/called: it is an Erlang expression"},
+        {"beam.smp|-ssl_dist_optfile|/inline", "not in files"},
+        {"beam.smp|-ssl_dist_optfile|/lost", "/gone.pem cannot be read"},
+        {"beam.smp|-ssl_dist_optfile|/pipe", "/pipe cannot be read"},
+        {"beam.smp|-ssl_dist_optfile|/leads_out", "/leads_out cannot be read"},
+        {"beam.smp|-ssl_dist_optfile|/empty", "/empty is empty"},
+        {"beam.smp|-ssl_dist_optfile|relative", "relative cannot be read"},
+        {"beam.smp|-ssl_dist_opt|client_certfile|/gone.pem|client_keyfile|/k", "/gone.pem cannot"},
+        {"beam.smp|-ssl_dist_opt|server_certfile|/gone.pem", "/gone.pem cannot be read"},
+        {"beam.smp|-ssl_dist_optfile|/not_pem", "its files of certificates"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const bool needs_tls = strcmp(cases[i].args, "beam.smp|-ssl_dist_optfile|/not_pem") == 0;
+        make_vm(cases[i].args, getuid(), getuid());
+        const char *got = reason(getuid());
+        print_message("# %s: %s\n", cases[i].args, got);
+        if (needs_tls && !tls_available())
+            assert_non_null(strstr(got, "without OpenSSL"));
+        else
+            assert_true(cases[i].part[0] ? strstr(got, cases[i].part) != NULL : got[0] == '\0');
+    }
+}
+
+/* Another user than that of the VM, root included, gets only what belongs to the VM's. */
+TEST(test_whose_files)
+{
+    make_vm("beam.smp|-ssl_dist_optfile|/nothing", OTHER_UID, OTHER_UID);
+    assert_non_null(strstr(reason(OTHER_UID), "belongs to another user"));
+    make_vm("beam.smp|-ssl_dist_optfile|/nothing", getuid(), OTHER_UID);
+    assert_non_null(strstr(reason(OTHER_UID), "several users"));
+    make_vm("beam.smp|-ssl_dist_optfile|/nothing", OTHER_UID, OTHER_UID);
+    assert_non_null(strstr(reason(getuid()), "several users"));
+    if (getuid() != 0) {
+        print_message("# only root can give a file away\n");
+        return;
+    }
+    assert_int_equal(chown(in_tree("inside/nothing"), OTHER_UID, (gid_t)-1), 0);
+    assert_string_equal(reason(OTHER_UID), "");
+}
+
+static int remove_tree(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", tree);
+    return system(command);
+}
+
+TESTS_WITH(make_tree, remove_tree);
