@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the user, the connection and the clock do to a trace. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "beamtop/etf/print.h"
 #include "trace_internal.h"
 
+#define FAR_NS 0x1p61                          /* a time of which more would not fit */
 #define END_NS (3u * UINT64_C(1000000000))     /* for the target to report the end */
 #define SILENT_NS (15u * UINT64_C(1000000000)) /* a status comes each second */
 
@@ -151,7 +153,7 @@ int64_t trace_ns(const struct trace_session *t, int64_t native)
     uint64_t per_second = t->per_second;
     if (per_second == 1000000000)
         return native;
-    return (int64_t)((double)native * (1e9 / (double)per_second));
+    return (int64_t)fmax(-FAR_NS, fmin(FAR_NS, (double)native * (1e9 / (double)per_second)));
 }
 
 void trace_report_running(struct trace_session *t, struct pushed_event *e)

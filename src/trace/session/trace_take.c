@@ -1,28 +1,40 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the target pushes, into the log; and credit for more. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "trace_internal.h"
 
 #define CREDIT_BYTES_MOST (192u * 1024)
+#define FAR_US 9e15 /* since the epoch: the year 2255 */
 #define ROUND_NS (250u * UINT64_C(1000000))
 
 /* ---- Clocks */
 
+/* What the node says may be anything. */
+static double within(double n, double most)
+{
+    return fmax(-most, fmin(most, n));
+}
+
+static double since_armed_s(const struct trace_session *t, int64_t native)
+{
+    return ((double)native - (double)t->mono_start) / (double)t->per_second;
+}
+
 static int64_t wall_us_of(const struct trace_session *t, int64_t native)
 {
-    double since = (double)(native - t->mono_start) * 1e6 / (double)t->per_second;
-    return t->wall_start_us + (int64_t)since;
+    const double wall_us = (double)t->wall_start_us + since_armed_s(t, native) * 1e6;
+    return (int64_t)within(wall_us, FAR_US);
 }
 
 /* By the node's own clock: an end that comes at once has no tick before it here. */
 static uint64_t since_armed_ms(const struct trace_session *t, int64_t native)
 {
-    return native <= t->mono_start
-               ? 0
-               : (uint64_t)((double)(native - t->mono_start) * 1e3 / (double)t->per_second + 0.5);
+    return native <= t->mono_start ? 0
+                                   : (uint64_t)within(since_armed_s(t, native) * 1e3 + 0.5, FAR_US);
 }
 
 /* ---- Credit */

@@ -72,6 +72,34 @@ TEST(test_held_until_armed)
     end_world(w);
 }
 
+/* Of a clock that is far from the one of its start, or of no node. */
+TEST(test_times_out_of_reach)
+{
+    static const char *const times[] = {"9223372036854775807", "-9223372036854775807", "0"};
+    static const char *const clocks[] = {
+        "mono=>1000,wall_us=>1000000,per_second=>1",
+        "mono=>-9223372036854775807,wall_us=>9223372036854775807,per_second=>1000000000",
+        "mono=>9223372036854775807,wall_us=>-9223372036854775807,per_second=>1000"};
+    for (size_t i = 0; i < ARRAY_LEN(times) * ARRAY_LEN(clocks); i++) {
+        struct world *w = new_world("lists:seq(_, _)", &plain);
+        char text[300];
+        to_arming(w);
+        snprintf(text, sizeof text, "{armed,%llu,#{%s,session=>false}}", armed_id(w),
+                 clocks[i % ARRAY_LEN(clocks)]);
+        answer(w, QUESTION_TRACE, text);
+        snprintf(text, sizeof text,
+                 "{batch,[{c,1,0,<0.9.0>,%s,{lists,seq,2},{m,f,1},[1,2],[],0,0}]," STATUS(
+                     "open", "1", "0") "}",
+                 times[i / ARRAY_LEN(clocks)]);
+        push(w, text);
+        assert_int_equal(trace_log_len(trace_session_log(w->t)), 1);
+        const struct trace_event *e = trace_log_at(trace_session_log(w->t), 0);
+        assert_true(e->wall_us >= -INT64_C(9000000000000000) &&
+                    e->wall_us <= INT64_C(9000000000000000));
+        end_world(w);
+    }
+}
+
 TEST(test_verify_asks_again)
 {
     struct world *w = running_world("lists:seq(_, _)", &plain);
