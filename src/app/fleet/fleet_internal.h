@@ -144,6 +144,10 @@ const struct mnesia_row *mesh_mnesia_of(const struct member *m);
 /* mesh_seen.c; NULL is fine */
 void mesh_seen_free(struct mesh_seen *seen);
 
+/* fleet_rows.c: a row of `fleet` of which only the name and its host are known, and a row as a
+ * tuple in the order of fleet_fields; numbers that are unknown are -1 or NaN. */
+struct fleet_row fleet_row_unknown(const char *node);
+void fleet_build_row(struct builder *b, const struct fleet_row *row);
 /* fleet_rows.c: the answer of `fleet`, with its version byte. The caller frees it. */
 struct builder *fleet_build(const struct fleet *f);
 

@@ -13,6 +13,7 @@
 #include "beamtop/etf/build.h"
 #include "beamtop/recording/recording.h"
 #include "fleet_index.h"
+#include "fleet_internal.h"
 
 struct recorded_row {
     char name[LIMIT_NODE_NAME_BYTES + 1]; /* of a node that has two: its file */
@@ -125,46 +126,32 @@ const char *fleet_recorded_path(const struct fleet_recorded *r, const char *name
 
 /* ---- rows */
 
-static void build_mean(struct builder *b, const struct recorded_row *row, double n)
+static int64_t rounded(double n)
 {
-    if (row->is_readable && isfinite(n) && fabs(n) < 9e15)
-        build_int(b, (int64_t)llround(n));
-    else
-        build_atom(b, "undefined");
+    return isfinite(n) && n >= 0 && n < 9e15 ? (int64_t)llround(n) : -1;
 }
 
-static void build_unknown(struct builder *b, size_t n)
+/* What is not of a moment is a mean. */
+static struct fleet_row row_of(const struct recorded_row *row, const struct recorded_node *node)
 {
-    while (n-- > 0)
-        build_atom(b, "undefined");
-}
-
-/* A tuple in the order of fleet_fields; what is not of a moment is a mean. */
-static void build_recorded(struct builder *b, const struct recorded_row *row,
-                           const struct recorded_node *node)
-{
-    const char *at = strchr(node->name, '@');
-    const bool has_clock = row->is_readable && node->end.wall_us > 0;
-    build_tuple(b, 27);
-    build_known_text(b, slice_of(row->name));
-    build_known_text(b, slice_of(row->is_readable ? "recorded" : "failed"));
-    build_known_text(b, slice_of(at ? at + 1 : ""));
-    build_unknown(b, 1); /* role */
-    build_int(b, 1);
-    build_int(b, 0);
-    build_known_text(b, slice_of(row->otp));
-    build_unknown(b, 3); /* unlike, apart, uptime */
-    build_mean(b, row, row->memory);
-    build_unknown(b, 2); /* its limit, the share of that */
-    build_mean(b, row, row->utilisation * 1e6);
-    build_mean(b, row, row->run_queue);
-    build_mean(b, row, row->processes);
-    build_mean(b, row, row->reductions_per_s);
-    build_unknown(b, 6); /* queue, its owner, three of links, round trip */
-    build_mean(b, row, has_clock ? node->end.offset_us : (double)NAN);
-    build_mean(b, row, has_clock ? node->end.bound_us : (double)NAN);
-    build_mean(b, row, row->cost_share * 1e6);
-    build_known_text(b, slice_of(row->note));
+    struct fleet_row out = fleet_row_unknown(node->name);
+    out.node = slice_of(row->name);
+    out.state = slice_of(row->is_readable ? "recorded" : "failed");
+    out.otp = slice_of(row->otp);
+    out.note = slice_of(row->note);
+    if (!row->is_readable)
+        return out;
+    out.memory_bytes = rounded(row->memory);
+    out.utilisation = row->utilisation;
+    out.run_queue = rounded(row->run_queue);
+    out.processes = rounded(row->processes);
+    out.reductions_per_s = row->reductions_per_s;
+    out.cost_share = row->cost_share;
+    if (node->end.wall_us > 0) {
+        out.offset_us = node->end.offset_us;
+        out.bound_us = rounded(node->end.bound_us);
+    }
+    return out;
 }
 
 int fleet_recorded_take(const struct fleet_recorded *r, struct model *m, struct error *err)
@@ -175,8 +162,10 @@ int fleet_recorded_take(const struct fleet_recorded *r, struct model *m, struct 
     build_atom(b, "fleet");
     build_int(b, (int64_t)clock_mono_ns());
     build_list(b, r->index.n);
-    for (size_t i = 0; i < r->index.n; i++)
-        build_recorded(b, &r->rows[i], &r->index.nodes[i]);
+    for (size_t i = 0; i < r->index.n; i++) {
+        const struct fleet_row row = row_of(&r->rows[i], &r->index.nodes[i]);
+        fleet_build_row(b, &row);
+    }
     build_nil(b);
     build_bool(b, false);
     const uint8_t *bytes = builder_bytes(b, &len);

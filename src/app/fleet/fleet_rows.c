@@ -11,16 +11,83 @@
 #include "beamtop/model/process_name.h"
 #include "fleet_internal.h"
 
-/* ---- parts of a row; what is unknown is `undefined` */
+/* ---- a row */
+
+struct fleet_row fleet_row_unknown(const char *node)
+{
+    const char *at = strchr(node, '@');
+    return (struct fleet_row){.node = slice_of(node),
+                              .host = slice_of(at ? at + 1 : ""),
+                              .nodes = 1,
+                              .memory_bytes = -1,
+                              .memory_limit = -1,
+                              .run_queue = -1,
+                              .processes = -1,
+                              .queue_len = -1,
+                              .link_queue_bytes = -1,
+                              .busy_links = -1,
+                              .round_trip_us = -1,
+                              .bound_us = -1,
+                              .uptime_s = NAN,
+                              .limit_share = NAN,
+                              .utilisation = NAN,
+                              .reductions_per_s = NAN,
+                              .offset_us = NAN,
+                              .cost_share = NAN};
+}
+
+static bool is_count(double n)
+{
+    return isfinite(n) && fabs(n) < 9e15;
+}
+
+static int64_t count_of(double n)
+{
+    return is_count(n) && n >= 0 ? (int64_t)llround(n) : -1;
+}
 
 /* Rounded; NaN is unknown. */
 static void build_real(struct builder *b, double n)
 {
-    if (isfinite(n) && fabs(n) < 9e15)
+    if (is_count(n))
         build_int(b, (int64_t)llround(n));
     else
         build_atom(b, "undefined");
 }
+
+void fleet_build_row(struct builder *b, const struct fleet_row *row)
+{
+    build_tuple(b, 27);
+    build_known_text(b, row->node);
+    build_known_text(b, row->state);
+    build_known_text(b, row->host);
+    build_known_text(b, row->role);
+    build_int(b, row->nodes);
+    build_int(b, row->up);
+    build_known_text(b, row->otp);
+    build_known_text(b, row->unlike);
+    build_known_text(b, row->apps);
+    build_real(b, row->uptime_s);
+    build_known_int(b, row->memory_bytes);
+    build_known_int(b, row->memory_limit);
+    build_real(b, row->limit_share * 1e6);
+    build_real(b, row->utilisation * 1e6);
+    build_known_int(b, row->run_queue);
+    build_known_int(b, row->processes);
+    build_real(b, row->reductions_per_s);
+    build_known_int(b, row->queue_len);
+    build_known_text(b, row->queue_name);
+    build_known_int(b, row->link_queue_bytes);
+    build_known_text(b, row->link_queue_node);
+    build_known_int(b, row->busy_links);
+    build_known_int(b, row->round_trip_us);
+    build_real(b, row->offset_us);
+    build_known_int(b, row->bound_us);
+    build_real(b, row->cost_share * 1e6);
+    build_known_text(b, row->note);
+}
+
+/* ---- what is known of a node */
 
 static const char *state_word(const struct member *m)
 {
@@ -47,12 +114,6 @@ static bool has_numbers(const struct member *m)
     return m->state == MEMBER_UP && m->ticks > 0;
 }
 
-static struct slice host_of(const struct member *m)
-{
-    const char *at = strchr(m->name, '@');
-    return slice_of(at ? at + 1 : "");
-}
-
 static struct slice why_of(const struct member *m)
 {
     const char *text = "";
@@ -73,13 +134,15 @@ static struct slice queue_owner(const struct proc_row *row)
     return process_name(&names);
 }
 
-static void build_queue(struct builder *b, const struct member *m)
+static void set_queue(struct fleet_row *out, const struct member *m)
 {
     uint64_t mono_ns;
-    const struct proc_row *row = has_numbers(m) ? model_longest_queue(m->model, &mono_ns) : NULL;
-    build_known_int(b, row ? row->message_queue_len : -1);
-    build_known_text(b,
-                     row && row->message_queue_len > 0 ? queue_owner(row) : (struct slice){"", 0});
+    const struct proc_row *row = model_longest_queue(m->model, &mono_ns);
+    if (!row)
+        return;
+    out->queue_len = row->message_queue_len;
+    if (row->message_queue_len > 0)
+        out->queue_name = queue_owner(row);
 }
 
 /* Of a VM of this host resident memory comes with each tick. */
@@ -90,41 +153,32 @@ static double resident_of(const struct member *m, const struct system_sample *s)
     return m->facts.resident_bytes >= 0 ? (double)m->facts.resident_bytes : (double)NAN;
 }
 
-static void build_memory(struct builder *b, const struct member *m, const struct system_sample *s)
+static void set_memory(struct fleet_row *out, const struct member *m, const struct system_sample *s)
 {
-    const double total = s ? s->memory_bytes[MEMORY_TOTAL] : (double)NAN;
-    const double held = s ? fmax(total, resident_of(m, s)) : (double)NAN;
-    const int64_t limit = s && m->facts.memory_limit > 0 ? m->facts.memory_limit : -1;
-    build_real(b, total);
-    build_known_int(b, limit);
-    build_real(b, limit > 0 ? held / (double)limit * 1e6 : (double)NAN);
+    const double total = s->memory_bytes[MEMORY_TOTAL], held = fmax(total, resident_of(m, s));
+    out->memory_bytes = count_of(total);
+    out->memory_limit = m->facts.memory_limit > 0 ? m->facts.memory_limit : -1;
+    if (out->memory_limit > 0)
+        out->limit_share = held / (double)out->memory_limit;
 }
 
-static void build_counts(struct builder *b, const struct system_sample *s)
-{
-    build_real(b, s ? s->use_normal * 1e6 : (double)NAN);
-    build_known_int(b, s ? s->run_queue : -1);
-    build_known_int(b, s ? s->processes : -1);
-    build_real(b, s ? s->reductions_per_s : (double)NAN);
-}
-
-static void build_links(struct builder *b, const struct member *m)
+static void set_links(struct fleet_row *out, const struct member *m)
 {
     const struct member_facts *facts = &m->facts;
-    const bool is_known = has_numbers(m) && facts->queue_bytes >= 0;
-    build_known_int(b, is_known ? facts->queue_bytes : -1);
-    build_known_text(b, slice_of(is_known ? facts->queue_node : ""));
-    build_known_int(b, has_numbers(m) ? facts->busy : -1);
+    out->busy_links = facts->busy;
+    if (facts->queue_bytes < 0)
+        return;
+    out->link_queue_bytes = facts->queue_bytes;
+    out->link_queue_node = slice_of(facts->queue_node);
 }
 
-static void build_way(struct builder *b, const struct member *m)
+static void set_way(struct fleet_row *out, const struct member *m)
 {
     struct live_round round = {.us = (double)NAN, .offset_us = (double)NAN};
-    if (has_numbers(m))
-        (void)live_round_trip(m->live, &round);
-    build_real(b, round.us);
-    build_real(b, round.offset_us);
-    build_real(b, round.us / 2);
+    (void)live_round_trip(m->live, &round);
+    out->round_trip_us = count_of(round.us);
+    out->bound_us = count_of(round.us / 2);
+    out->offset_us = round.offset_us;
 }
 
 struct slice fleet_release(const struct member *m)
@@ -154,30 +208,38 @@ static const char *unlike_words(const struct member *m, struct slice release, st
                                            : "";
 }
 
-/* A tuple in the order of fleet_fields. */
-static void build_row(struct builder *b, const struct member *m, struct slice most)
+static void set_numbers(struct fleet_row *out, const struct member *m)
 {
-    const struct system_sample *s = has_numbers(m) ? model_system(m->model) : NULL;
-    const struct tick_cost *cost = has_numbers(m) ? model_cost(m->model) : NULL;
-    const struct slice otp = fleet_release(m);
-    build_tuple(b, 27);
-    build_known_text(b, slice_of(m->name));
-    build_known_text(b, slice_of(state_word(m)));
-    build_known_text(b, host_of(m));
-    build_known_text(b, role_of(m));
-    build_int(b, !m->resolves);
-    build_int(b, s && strcmp(state_word(m), "up") == 0);
-    build_known_text(b, otp);
-    build_known_text(b, slice_of(unlike_words(m, otp, most)));
-    build_known_text(b, slice_of(m->facts.apart));
-    build_known_int(b, s && s->uptime_ms >= 0 ? s->uptime_ms / 1000 : -1);
-    build_memory(b, m, s);
-    build_counts(b, s);
-    build_queue(b, m);
-    build_links(b, m);
-    build_way(b, m);
-    build_real(b, cost ? cost->share * 1e6 : (double)NAN);
-    build_known_text(b, why_of(m));
+    const struct system_sample *s = model_system(m->model);
+    const struct tick_cost *cost = model_cost(m->model);
+    if (s) {
+        out->up = strcmp(state_word(m), "up") == 0;
+        out->uptime_s = s->uptime_ms >= 0 ? (double)(s->uptime_ms / 1000) : (double)NAN;
+        set_memory(out, m, s);
+        out->utilisation = s->use_normal;
+        out->run_queue = s->run_queue;
+        out->processes = s->processes;
+        out->reductions_per_s = s->reductions_per_s;
+    }
+    set_queue(out, m);
+    set_links(out, m);
+    set_way(out, m);
+    out->cost_share = cost ? cost->share : (double)NAN;
+}
+
+static struct fleet_row row_of(const struct member *m, struct slice most)
+{
+    struct fleet_row row = fleet_row_unknown(m->name);
+    row.state = slice_of(state_word(m));
+    row.role = role_of(m);
+    row.nodes = !m->resolves;
+    row.otp = fleet_release(m);
+    row.unlike = slice_of(unlike_words(m, row.otp, most));
+    row.apps = slice_of(m->facts.apart);
+    row.note = why_of(m);
+    if (has_numbers(m))
+        set_numbers(&row, m);
+    return row;
 }
 
 /* ---- all of them */
@@ -227,8 +289,10 @@ struct builder *fleet_build(const struct fleet *f)
     if (n > 0)
         build_list(b, n);
     for (size_t i = 0; i < f->n; i++)
-        if (is_shown(f->members[i]))
-            build_row(b, f->members[i], common);
+        if (is_shown(f->members[i])) {
+            const struct fleet_row row = row_of(f->members[i], common);
+            fleet_build_row(b, &row);
+        }
     build_nil(b);
     build_bool(b, false);
     return b;
