@@ -257,10 +257,10 @@ static void on_fleet_turn(uv_timer_t *timer)
 
 /* ---- life */
 
-/* The place of one that was removed, where there is no other. */
+/* The place of one that was removed, where there is no other; parts of sessions are by places. */
 static struct member *make_member(struct fleet *f)
 {
-    for (size_t i = 0; f->n == FLEET_MOST && i < f->n; i++)
+    for (size_t i = 0; f->n == FLEET_MOST && !f->steady && i < f->n; i++)
         if (f->members[i]->removed && !f->members[i]->resolves)
             return f->members[i];
     if (f->n == FLEET_MOST)
@@ -276,7 +276,9 @@ int fleet_new_member(struct member **out, struct fleet *f, const char *name, str
 {
     struct member *m = make_member(f);
     if (!m)
-        return error_set(err, ERR_LIMIT, "more than %d nodes", FLEET_MOST);
+        return error_set(err, ERR_LIMIT, "more than %d nodes%s", FLEET_MOST,
+                         f->steady ? ", with those that were removed, until what runs on all ends"
+                                   : "");
     struct model *model = m->model;
     cookie_wipe(&m->lent);
     *m = (struct member){.fleet = f, .model = model, .number = ++f->made};
@@ -509,12 +511,13 @@ bool fleet_remove(struct fleet *f, const char *name)
     const struct error removed = {.code = ERR_LOST, .text = "the node was removed"};
     if (!m || m->removed)
         return false;
-    if (m->live && !m->ended)
+    const bool was_told = !m->live || m->ended;
+    m->state = MEMBER_WAITING;
+    if (!was_told)
         tell_loss(m, &removed);
     close_member(m);
     lookup_cancel(m->lookup);
     m->lookup = NULL;
-    m->state = MEMBER_WAITING;
     m->removed = true;
     m->tries = 0;
     fleet_forget_twins(f);

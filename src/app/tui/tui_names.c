@@ -183,6 +183,16 @@ static void link_names(struct tui_naming *n, struct live *of)
     assist_set_port(n->assist, &port);
 }
 
+void tui_names_follow(struct tui *t, struct live *of)
+{
+    struct tui_naming *n = t->own[TUI_NAMES];
+    lose_names_link(n);
+    if (!of || !is_open(n))
+        return;
+    link_names(n, of);
+    on_line_changed(n, NULL);
+}
+
 void tui_names_open(struct tui *t, const struct tui_names *names, void *arg, const char *line)
 {
     struct tui_naming *n = t->own[TUI_NAMES];

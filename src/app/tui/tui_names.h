@@ -54,6 +54,8 @@ struct tui_naming {
 void tui_names_open(struct tui *t, const struct tui_names *names, void *arg, const char *line);
 /* The line is looked at after the next pause, as if it had been typed. */
 void tui_names_look(struct tui *t);
+/* The prompt that is open goes on with the names of this node; NULL: of none. */
+void tui_names_follow(struct tui *t, struct live *of);
 /* A connection is gone whose names may be asked for. */
 void tui_names_lost(struct tui *t);
 

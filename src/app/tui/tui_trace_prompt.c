@@ -125,6 +125,24 @@ static void note_listed(void *arg, size_t n)
     show_trace_line(tr);
 }
 
+static void choose_node(struct tui_trace *tr)
+{
+    struct tui *t = tr->s.tui;
+    tr->names.of = t->several->live(t->own[TUI_SEVERAL]);
+    const char *of = tr->names.of ? live_peer_node(tr->names.of) : NULL;
+    snprintf(tr->of, sizeof tr->of, "%.60s", of ? of : "");
+}
+
+void tui_trace_prompt_lost(struct tui_trace *tr)
+{
+    if (!tr->is_several) {
+        tui_names_lost(tr->s.tui);
+        return;
+    }
+    choose_node(tr);
+    tui_names_follow(tr->s.tui, tr->names.of);
+}
+
 void tui_trace_prompt(struct tui_trace *tr, const char *initial)
 {
     static const struct tui_names one = {.kind = PROMPT_TRACE,
@@ -142,9 +160,7 @@ void tui_trace_prompt(struct tui_trace *tr, const char *initial)
     if (tr->is_several) {
         t->several->mark(t->own[TUI_SEVERAL], tr->mark, sizeof tr->mark);
         tr->names.mark = tr->mark;
-        tr->names.of = t->several->live(t->own[TUI_SEVERAL]);
-        const char *of = tr->names.of ? live_peer_node(tr->names.of) : NULL;
-        snprintf(tr->of, sizeof tr->of, "%.60s", of ? of : "");
+        choose_node(tr);
     }
     tui_names_open(t, &tr->names, tr, initial);
 }

@@ -57,6 +57,8 @@ void tui_trace_save_history(const struct tui_trace *tr); /* at the end */
 /* ---- tui_trace_prompt.c */
 
 void tui_trace_prompt(struct tui_trace *tr, const char *initial);
+/* A connection is gone; of several nodes the prompt goes on with the names of another. */
+void tui_trace_prompt_lost(struct tui_trace *tr);
 /* The prompt with the line in it, which may be tr->line, and why it could not be traced. */
 void tui_trace_error(struct tui_trace *tr, const char *line, const char *why);
 /* Starts the line, or asks for the end of the trace that runs, or shows the error. */

@@ -449,7 +449,7 @@ static void print_end(void *own)
 static void lose_part(void *arg, size_t node, const struct error *why)
 {
     struct tui_several_trace *s = arg;
-    tui_names_lost(s->tui);
+    tui_trace_prompt_lost(s->tui->own[OWNER_TRACE]);
     fleet_sessions_lost(&s->trace.all, node, why);
 }
 

@@ -152,6 +152,10 @@ TEST(test_more_than_have_a_row)
     assert_non_null(w.fleet->members[0]->note);
     assert_int_equal(fleet_add(w.fleet, "new@three", &err), ERR_LIMIT);
     assert_true(fleet_remove(w.fleet, "n5@two"));
+    w.fleet->steady = true; /* a session may have a part by that place */
+    assert_int_equal(fleet_add(w.fleet, "new@three", &err), ERR_LIMIT);
+    assert_null(fleet_find(w.fleet, "new@three"));
+    w.fleet->steady = false;
     assert_int_equal(fleet_add(w.fleet, "new@three", &err), 0);
     const struct member *new = fleet_find(w.fleet, "new@three");
     assert_int_equal(new->lent.origin, COOKIE_NONE); /* that of the one in whose place it is */
