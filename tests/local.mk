@@ -281,7 +281,7 @@ LIVE_TESTS = $(LIVE_LINK) $(LIVE_BINARIES) tests/live/test_calls.sh tests/live/t
 	tests/live/test_fleet.sh tests/live/test_members.sh tests/live/test_trace_fleet.sh tests/live/test_prompt_fleet.sh tests/live/test_system.sh \
 	tests/live/test_record_fleet.sh \
 	tests/live/test_mesh.sh \
-	tests/live/test_odd_nodes.sh \
+	tests/live/test_near.sh tests/live/test_odd_nodes.sh \
 	tests/live/test_sample_fleet.sh \
 	tests/live/test_suspenders.sh \
 	tests/live/test_spans_elixir.sh \

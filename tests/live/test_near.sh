@@ -5,6 +5,7 @@
 # shellcheck disable=SC1091,SC2016,SC2034,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
+. "$BEAMTOP_SRCDIR/tests/tmux/lib.sh"
 . "$BEAMTOP_SRCDIR/tests/live/which.sh"
 otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
 command -v erl >/dev/null || skip_all "no Erlang on this machine"
@@ -14,7 +15,9 @@ done
 [ "$(id -u)" = 0 ] || skip_all "only root can be root without a capability, and other users"
 unshare -n true 2>"$work/why" || skip_all "no network namespace: $(head -n 1 "$work/why")"
 
-chmod 755 "$work"
+chmod 1777 "$work"
+cp "$beamtop" "$work/beamtop" # the folder of the build may be root's
+beamtop=$work/beamtop
 user=64001 # of nobody
 stranger=64002
 vms=
@@ -31,56 +34,171 @@ stop_vms() {
         kill -9 "$vm" 2>/dev/null
         wait "$vm" 2>/dev/null
     done
+    for root in $roots; do
+        rm -rf "${root:?}$work"
+    done
     rm -rf "$work"
 }
+roots=
 trap stop_vms EXIT
 trap 'exit 130' HUP INT TERM PIPE
 
-# in_namespaces UNSHARE… -- WORDS…: a VM of its own; it makes the file $work/up once it listens. It ends with
-# the processes above it.
-is_up() { [ -s "$work/up" ]; }
+# starts NODE WORDS…: a VM in the namespaces that these words make, and a pid namespace, with which it ends.
+is_up_or_ended() { [ -s "$up" ] || ! is_running "$vm"; }
 starts() {
-    rm -f "$work/up"
-    "$@" >"$work/log" 2>&1 &
-    vms="$vms $!"
-    wait_until 120 is_up || { cat "$work/log"; return 1; }
+    node=$1@127.0.0.1
+    up=$root$work/up-$1
+    rm -f "$up"
+    shift
+    "$@" -p -f --kill-child sh -c 'ip link set lo up && exec "$@"' sh "$otp_sh" "$otp" erl -noinput -name "$node" \
+        -start_epmd false -erl_epmd_port "$port" ${cookie:+-setcookie "$cookie"} \
+        -eval "ok = file:write_file(\"$work/up-${node%@*}\", \"up\"), timer:sleep(600000), halt()." >"$work/log" 2>&1 &
+    vm=$!
+    vms="$vms $vm"
+    wait_until 60 is_up_or_ended
+    [ -s "$up" ] || { cat "$work/log"; return 1; }
 }
-inside='ip link set lo up 2>/dev/null; exec "$@"'
-up="ok = file:write_file(\"$work/up\", os:getpid()), timer:sleep(600000), halt()."
-# The first word of a node's name is that of its case.
-node_words() { echo "-noinput -name $1@127.0.0.1 -eval"; }
+os_pid() {
+    "$beamtop" nodes --format json | jq -r ".rows[] | select(.name == \"$1\") | .os_pid"
+}
 
 # asks WORDS…: the exit code, and what it says in $work/err and $work/out.
-asks() { "$@" --timeout 60 >"$work/out" 2>"$work/err" </dev/null; }
-# is_header NODE CODE
-is_header() {
-    [ "$2" = 0 ] && grep -q "^$1 .*processes [0-9]" "$work/out" && return
-    echo "exit code $2 for $1:"
+asks() { "$@" --timeout "${timeout:-60}" >"$work/out" 2>"$work/err" </dev/null; }
+# reaches NODE WORDS…: beamtop prints its header.
+reaches() {
+    reached=$1
+    shift
+    asks "$@"
+    code=$?
+    [ "$code" = 0 ] && grep -q "^$reached .*processes [0-9]" "$work/out" && return
+    echo "exit code $code for $reached:"
     cat "$work/err" "$work/out"
     return 1
 }
-# is_refused TEXT CODE: one line, and exit code 3.
-is_refused() {
-    [ "$2" = 3 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q -e "$1" "$work/err" &&
-        return
-    echo "exit code $2 without: $1"
+# refused CODE TEXT WORDS…: in one line, and with nothing else printed.
+refused() {
+    expected=$1 text=$2
+    shift 2
+    asks "$@"
+    code=$?
+    [ "$code" = "$expected" ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" = 1 ] &&
+        grep -q -e "$text" "$work/err" && return
+    echo "exit code $code without: $text"
     cat "$work/err" "$work/out"
     return 1
 }
+lacking() { # CAPABILITY WORDS…
+    lacked=$1
+    shift
+    setpriv --bounding-set "-$lacked" --inh-caps "-$lacked" "$@"
+}
 
-# ---- a container that root has made
+# ---- a container of root's: network, mount and pid namespace, and another root directory where the release is
+# not the host's. Its cookie is in its home.
 
-# The cookie is in a home that only its own mount namespace has.
 container_is_up() {
-    mkdir "$work/home-0" "$work/secret"
-    printf 'of the container' | tr ' ' _ >"$work/secret/.erlang.cookie"
-    chmod 400 "$work/secret/.erlang.cookie"
-    # shellcheck disable=SC2086,SC2046
-    starts env HOME="$work/home-0" "$otp_sh" "$otp" unshare -n -m -p -u -f --kill-child sh -c \
-        'mount --bind "$0" "$HOME" && '"$inside" "$work/secret" erl -start_epmd false \
-        $(node_words boxed) "$up"
+    root=$("$otp_sh" --root "$otp") || return 1
+    roots="$roots $root"
+    mkdir -p "$root$work/home"
+    printf 'contained' >"$root$work/home/.erlang.cookie"
+    chmod 400 "$root$work/home/.erlang.cookie"
+    starts "boxed$otp" env HOME="$work/home" unshare -n -m
 }
-root_reaches_it() {
-    asks "$beamtop" info boxed@127.0.0.1
-    is_header boxed@127.0.0.1 $?
+root_reaches_it() { reaches "boxed$otp@127.0.0.1" "$beamtop" info "boxed$otp@127.0.0.1"; }
+its_pid_is_a_name() {
+    pid=$(os_pid "boxed$otp@127.0.0.1")
+    reaches "boxed$otp@127.0.0.1" "$beamtop" info "$pid"
 }
+nodes_lists_its_port_and_cookie() {
+    "$beamtop" nodes --format json | jq -e ".rows[] | select(.name == \"boxed$otp@127.0.0.1\") |
+        .port == $port and .cookie == \"owner_home\"" >/dev/null
+}
+
+root_lacks() { refused 3 "lacks CAP_$2 .*--cap-add" lacking "$1" "$beamtop" info "$node"; }
+stranger_is_refused() { refused 3 'this user may not enter.*sudo beamtop' as "$stranger" BEAMTOP_COOKIE=any "$beamtop" info "$node"; }
+stopped_one_is_silent() {
+    pid=$(os_pid "$node")
+    kill -STOP "$pid"
+    timeout=1
+    refused 3 'does not answer within 1.0 s' "$beamtop" info "$node"
+    silent=$?
+    timeout=
+    kill -CONT "$pid"
+    return $silent
+}
+other_address_turns_it_off() { refused 3 "port $port refuses" "$beamtop" info "$node" --port "$port"; }
+
+# Two of one name: only the OS pid says which.
+namesake_is_named_by_its_pid() {
+    cookie=second
+    starts "boxed$otp" unshare -n || return 1
+    cookie=
+    for pid in $(os_pid "$node"); do
+        reaches "$node" "$beamtop" info "$pid" || return 1
+    done
+    refused 2 'several VMs .*give the OS pid ([0-9]*, [0-9]*)' "$beamtop" info "$node"
+}
+
+# ---- one without root: in a user namespace that its user has made
+
+rootless_is_up() {
+    as "$user" unshare -U true 2>/dev/null || { not_tried "no user namespace for users"; return 0; }
+    cookie=rootless
+    starts rootless as "$user" unshare -U -r -n
+    begun=$?
+    cookie=
+    return $begun
+}
+if_rootless() {
+    as "$user" unshare -U true 2>/dev/null || { not_tried "no user namespace for users"; return 0; }
+    "$@"
+}
+its_user_reaches_it() { reaches "$node" as "$user" "$beamtop" info "$node"; }
+root_reaches_rootless() { reaches "$node" "$beamtop" info "$node"; }
+# Whatever became of the connection.
+no_helper_stays() {
+    find /proc -maxdepth 2 -name exe -lname "$beamtop*" 2>/dev/null >"$work/stays"
+    [ ! -s "$work/stays" ] || { cat "$work/stays"; return 1; }
+}
+
+# ---- in a container: the VM's pid namespace, and no other VM in it
+
+screen_opens_the_only_one() {
+    pid=$(os_pid "$node")
+    command -v tmux >/dev/null || { not_tried "no tmux here"; return 0; }
+    tm_open 100 30 || return 1
+    tm_run "nsenter -t $pid -p -n unshare -m -f sh -c 'mount -t proc proc /proc; exec $beamtop'"
+    tm_wait "$node" && tm_wait_line '[0-9] processes|processes +[0-9]'
+    shown=$?
+    tm_close
+    return $shown
+}
+
+root=
+cookie=
+port=4370
+hosts= # the release that other users can run
+for otp in $({ releases_of differ; releases_of once; } | tr ' ' '\n' | sort -u); do
+    if reason=$("$otp_sh" --root "$otp" 2>&1); then
+        for case in container_is_up root_reaches_it its_pid_is_a_name nodes_lists_its_port_and_cookie; do
+            run "$case"
+        done
+        [ "$reason" ] || hosts=$otp
+    else
+        skip "containers_on_OTP_$otp" "$reason"
+    fi
+done
+[ "$hosts" ] || { skip other_users "no release of those that were chosen is the host's own"; finish; }
+otp=$hosts
+root=
+node=boxed$otp@127.0.0.1
+run root_lacks sys_admin SYS_ADMIN
+run root_lacks sys_ptrace SYS_PTRACE
+for case in stranger_is_refused other_address_turns_it_off stopped_one_is_silent namesake_is_named_by_its_pid; do
+    run "$case"
+done
+run rootless_is_up
+for case in its_user_reaches_it root_reaches_rootless stranger_is_refused screen_opens_the_only_one no_helper_stays; do
+    run if_rootless "$case"
+done
+finish

@@ -22,7 +22,7 @@ struct target {
 /* A name with a slash is that of a file, which is not there when this is asked. */
 int target_check_name(const char *name, struct error *err);
 
-/* Of a VM that is no node: its OS pid, what it was started as, its OS pid. */
+/* Of a VM without distribution: its OS pid, its command, its OS pid. */
 #define TARGET_NO_NODE                                                                             \
     "OS process %lld (%s) runs without distribution: start it with -sname or -name, or sample it " \
     "as it is: beamtop sample %lld"
