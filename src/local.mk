@@ -169,6 +169,7 @@ UI_LIBS = src/libui.a $(NCURSES_LIBS) $(READLINE_LIBS) $(TRACE_LIBS)
 noinst_LIBRARIES += src/libapp.a
 src_libapp_a_SOURCES =
 include src/app/cli/local.mk
+include src/app/doctor/local.mk
 include src/app/fleet/local.mk
 include src/app/tracing/local.mk
 include src/app/command/local.mk

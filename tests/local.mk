@@ -76,7 +76,7 @@ UNIT_UI = tests/unit/ui/test_canvas tests/unit/ui/test_capture tests/unit/ui/tes
 UNIT_SCREEN = tests/screen/test_acts tests/screen/test_commands tests/screen/test_help \
 	tests/screen/test_replay tests/screen/test_screen tests/screen/test_spans \
 	tests/screen/test_trace
-UNIT_APP = tests/unit/app/test_actions tests/unit/app/test_advice tests/unit/app/test_cli \
+UNIT_APP = tests/unit/app/test_actions tests/unit/app/test_advice tests/unit/app/test_cli tests/unit/app/test_doctor \
 	tests/unit/app/test_condition \
 	tests/unit/app/test_error_at tests/unit/app/test_extreme_numbers tests/unit/app/test_feed \
 	tests/unit/app/test_governor tests/unit/app/test_held tests/unit/app/test_hostile_recording \
@@ -281,7 +281,7 @@ LIVE_TESTS = $(LIVE_LINK) $(LIVE_BINARIES) tests/live/test_calls.sh tests/live/t
 	tests/live/test_fleet.sh tests/live/test_members.sh tests/live/test_trace_fleet.sh tests/live/test_prompt_fleet.sh tests/live/test_system.sh \
 	tests/live/test_record_fleet.sh \
 	tests/live/test_mesh.sh \
-	tests/live/test_near.sh tests/live/test_odd_nodes.sh \
+	tests/live/test_doctor.sh tests/live/test_near.sh tests/live/test_odd_nodes.sh \
 	tests/live/test_sample_fleet.sh \
 	tests/live/test_suspenders.sh \
 	tests/live/test_spans_elixir.sh \

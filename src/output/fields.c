@@ -23,6 +23,18 @@ static const struct field node[] = {
 static FIELD_LIST(node_fields, "rows", node);
 #undef ROW
 
+#define ROW struct sink_check
+static const struct field check[] = {
+    FIELD("node", TEXT, node, "which node, or what was given in place of its name"),
+    FIELD("os_pid", TEXT, os_pid, "its process id; null: not on this host"),
+    FIELD("check", TEXT, check, "what was checked"),
+    FIELD("state", TEXT, state, "\"ok\", \"note\" (the node can be opened all the same), \"fail\""),
+    FIELD("text", TEXT, text, "what was found"),
+    FIELD("fix", TEXT, fix, "what lifts it; null: there is nothing to lift"),
+};
+static FIELD_LIST(check_fields, "rows", check);
+#undef ROW
+
 /* ---- what the commands show of them */
 
 #define ROWS_OF(type, member, n)                                                                   \
@@ -71,6 +83,7 @@ const struct sink_kind sink_kinds[] = {
      .grid = &msacc_row_fields, .interval_at = offsetof(struct msacc_detail, interval_s),
      ROWS_OF(msacc_detail, rows, n_rows)},
     {.name = "nodes", .question = QUESTIONS, .grid = &node_fields},
+    {.name = "doctor", .question = QUESTIONS, .grid = &check_fields},
     {.name = NULL},
 };
 /* clang-format on */

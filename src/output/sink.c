@@ -126,6 +126,14 @@ int sink_put_nodes(struct sink *s, const struct sink_node *nodes, size_t n, int6
                    struct error *err)
 {
     struct sink_tick r;
-    sink_tick_nodes(&r, nodes, n, wall_us);
+    sink_tick_rows(&r, "nodes", nodes, n, sizeof nodes[0], wall_us);
+    return put_tick(s, &r, err);
+}
+
+int sink_put_checks(struct sink *s, const struct sink_check *checks, size_t n, int64_t wall_us,
+                    struct error *err)
+{
+    struct sink_tick r;
+    sink_tick_rows(&r, "doctor", checks, n, sizeof checks[0], wall_us);
     return put_tick(s, &r, err);
 }

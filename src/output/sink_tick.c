@@ -210,12 +210,12 @@ int sink_tick_make(struct sink_tick *out, const struct sink_kind *kind, const st
     return 0;
 }
 
-void sink_tick_nodes(struct sink_tick *out, const struct sink_node *nodes, size_t n,
-                     int64_t wall_us)
+void sink_tick_rows(struct sink_tick *out, const char *kind, const void *rows, size_t n,
+                    size_t row_bytes, int64_t wall_us)
 {
     *out = (struct sink_tick){
-        .kind = sink_kind_find("nodes"), .node = {"", 0}, .wall_us = wall_us, .interval_us = -1};
-    out->grid = grid_of(out->kind->grid, nodes, n, sizeof nodes[0]);
+        .kind = sink_kind_find(kind), .node = {"", 0}, .wall_us = wall_us, .interval_us = -1};
+    out->grid = grid_of(out->kind->grid, rows, n, row_bytes);
 }
 
 void sink_tick_clear(struct sink_tick *r)

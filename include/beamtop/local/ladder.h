@@ -13,6 +13,7 @@
 struct ladder {
     struct error stacks;    /* samples with stacks: perf_event_open(2) and process_vm_readv(2) */
     struct error addresses; /* samples by address only: perf_event_open(2) and /proc/PID/maps */
+    struct error memory;    /* reading it: process_vm_readv(2) */
     struct error times;     /* CPU time of each thread: /proc/PID/task */
 };
 

@@ -95,8 +95,8 @@ const void *grid_row(const struct grid *g, size_t row);
 int sink_tick_make(struct sink_tick *out, const struct sink_kind *kind, const struct model *m,
                    const struct sink_options *options, struct error *err);
 void sink_tick_clear(struct sink_tick *r);
-void sink_tick_nodes(struct sink_tick *out, const struct sink_node *nodes, size_t n,
-                     int64_t wall_us);
+void sink_tick_rows(struct sink_tick *out, const char *kind, const void *rows, size_t n,
+                    size_t row_bytes, int64_t wall_us);
 
 /* Each appends the tick to out. csv: the header goes before the first rows. */
 void json_put(struct buf *out, const struct sink_tick *r);

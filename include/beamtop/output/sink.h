@@ -38,6 +38,14 @@ struct sink_node {
     bool in_epmd;
 };
 
+/* A line of `beamtop doctor`. Borrowed. */
+struct sink_check {
+    struct slice node, check;
+    struct slice state; /* "ok", "note", "fail" */
+    struct slice text, fix;
+    int64_t os_pid; /* -1: not on this host */
+};
+
 struct sink_options {
     enum sink_format format;
     const struct field *const *columns; /* of `top`; NULL: those of a first start */
@@ -68,6 +76,8 @@ int sink_put(struct sink *s, const struct sink_kind *kind, const struct model *m
              struct error *err);
 int sink_put_nodes(struct sink *s, const struct sink_node *nodes, size_t n, int64_t wall_us,
                    struct error *err);
+int sink_put_checks(struct sink *s, const struct sink_check *checks, size_t n, int64_t wall_us,
+                    struct error *err);
 /* The rows of several nodes, `fleet` or `mesh`; wall_us: now. */
 int sink_put_fleet(struct sink *s, const struct sink_kind *kind, const struct model *m,
                    int64_t wall_us, struct error *err);

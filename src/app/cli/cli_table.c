@@ -368,6 +368,8 @@ const struct cli_command cli_commands[] = {
      FOR_BATCH | FOR_TICKS | FOR_TABLE, ROWS, 1, 1, COMMANDS_NODE, command_fleet},
     {"nodes", "[URL]", "VMs on this host, or on that of a URL",
      FOR_ALL | FOR_CONNECT | FOR_FORMAT, ROWS, 0, 1, COMMANDS_NODE, command_nodes},
+    {"doctor", "[NODE|OSPID]", "what is needed to open a node, and what lifts what is missing",
+     FOR_ALL | FOR_CONNECT | FOR_FORMAT, ROWS, 0, 1, COMMANDS_NODE, command_doctor},
     {"capture", "NODE", "a view as text, ANSI, HTML or SVG, without a terminal",
      FOR_ALL | FOR_CONNECT | FOR_TICKS | FOR_TOP | FOR_SCREEN | FOR_CAPTURE,
      F(TEXT) | F(ANSI) | F(HTML) | F(SVG), 1, 1, COMMANDS_NODE, command_capture},

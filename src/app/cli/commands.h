@@ -20,6 +20,7 @@ int command_answer(const struct cli_options *o, const struct app_env *env);
 int command_msacc(const struct cli_options *o, const struct app_env *env);
 int command_process(const struct cli_options *o, const struct app_env *env);
 int command_nodes(const struct cli_options *o, const struct app_env *env);
+int command_doctor(const struct cli_options *o, const struct app_env *env);
 int command_capture(const struct cli_options *o, const struct app_env *env);
 int command_explain(const struct cli_options *o, const struct app_env *env);
 int command_calls(const struct cli_options *o, const struct app_env *env);

@@ -55,9 +55,8 @@ void ladder_try(struct ladder *out, pid_t pid)
     else
         out->addresses = samples;
     if (memory)
-        vm_refused(pid, memory, &out->stacks);
-    else
-        out->stacks = samples;
+        vm_refused(pid, memory, &out->memory);
+    out->stacks = memory ? out->memory : samples;
     errno = 0;
     if (thread_times_read(&times, pid, pid) != 0)
         error_set_errno(&out->times, errno ? errno : ESRCH,

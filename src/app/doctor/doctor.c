@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The tries of several nodes: the host's addresses, and one connection each. */
+#include "doctor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/link/inside.h"
+#include "beamtop/link/lookup.h"
+
+#define LOOKUP_MS 2000
+
+struct tries;
+
+struct
+try {
+    struct tries *all;
+    struct doctor_facts *facts;
+    struct lookup *lookup;
+    struct conn *conn;
+    unsigned open; /* parts that have not ended */
+};
+
+struct tries {
+    uv_loop_t loop;
+    struct try *list;
+    size_t n, begun, running;
+    const struct cli_options *options;
+    const struct app_env *env;
+};
+
+static void begin_tries(struct tries *all);
+
+static void part_ended(struct try *t)
+{
+    if (--t->open > 0)
+        return;
+    t->all->running--;
+    begin_tries(t->all);
+}
+
+/* ---- its host */
+
+static void on_host(void *arg, const struct address *addresses, size_t count,
+                    const struct error *err)
+{
+    struct try *t = arg;
+    struct doctor_facts *f = t->facts;
+    t->lookup = NULL;
+    f->addresses = count;
+    if (count > 0)
+        lookup_text(f->address, sizeof f->address, &addresses[0]);
+    else
+        f->no_address = *err;
+    part_ended(t);
+}
+
+/* ---- its connection */
+
+static void on_try_closed(void *arg)
+{
+    part_ended(arg);
+}
+
+static void end_try(struct try *t)
+{
+    conn_close(t->conn, on_try_closed, t);
+    t->conn = NULL;
+}
+
+static void on_try_up(struct conn *c, void *arg)
+{
+    struct try *t = arg;
+    struct doctor_facts *f = t->facts;
+    f->up = true;
+    snprintf(f->own, sizeof f->own, "%s", conn_own_node(c));
+    snprintf(f->peer, sizeof f->peer, "%s", conn_peer_node(c));
+    end_try(t);
+}
+
+static void on_try_down(struct conn *c, void *arg, enum conn_failure why, const struct error *err)
+{
+    struct try *t = arg;
+    (void)c;
+    t->facts->why = why;
+    t->facts->down = *err;
+    end_try(t);
+}
+
+/* ---- one of them */
+
+static void look_from_outside(struct doctor_facts *f)
+{
+    if (!f->vm || f->vm->pid == 0)
+        return;
+    if (f->vm->other_network)
+        (void)inside_check(f->vm->pid, &f->no_entry);
+    ladder_try(&f->ladder, f->vm->pid);
+}
+
+static void begin_try(struct try *t)
+{
+    static const struct conn_handlers handlers = {.on_up = on_try_up, .on_down = on_try_down};
+    struct doctor_facts *f = t->facts;
+    struct tries *all = t->all;
+    t->open = 1; /* this call */
+    all->running++;
+    look_from_outside(f);
+    int rc = target_init(&f->target, f->asked, all->options, all->env, f->vms,
+                         f->vm ? f->vm->pid : 0, &f->no_target);
+    const char *at = rc == 0 ? strchr(f->target.name, '@') : NULL;
+    if (at &&
+        lookup_start(&t->lookup, &all->loop, at + 1, LOOKUP_MS, on_host, t, &f->no_address) == 0)
+        t->open++;
+    if (rc == 0 &&
+        conn_open(&t->conn, &all->loop, &f->target.conn, &handlers, t, &f->no_target) == 0)
+        t->open++;
+    part_ended(t);
+}
+
+static void begin_tries(struct tries *all)
+{
+    while (all->begun < all->n && all->running < DOCTOR_AT_ONCE)
+        begin_try(&all->list[all->begun++]);
+}
+
+void doctor_try(struct doctor_facts *facts, size_t n, const struct cli_options *o,
+                const struct app_env *env)
+{
+    struct tries all = {.n = n, .options = o, .env = env};
+    all.list = alloc_zero(n + 1, sizeof *all.list);
+    for (size_t i = 0; i < n; i++)
+        all.list[i] = (struct try){.all = &all, .facts = &facts[i]};
+    uv_loop_init(&all.loop);
+    begin_tries(&all);
+    uv_run(&all.loop, UV_RUN_DEFAULT);
+    uv_loop_close(&all.loop);
+    free(all.list);
+}

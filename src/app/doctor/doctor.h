@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What is needed to open a node, checked one by one: names, ways, cookies, rights. It connects as
+ * `info` does, asks the node for nothing, and closes. Nothing of a VM changes. Thread: the loop's.
+ */
+#ifndef BEAMTOP_APP_DOCTOR_DOCTOR_H
+#define BEAMTOP_APP_DOCTOR_DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <uv.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/link/conn.h"
+#include "beamtop/link/discover.h"
+#include "beamtop/local/ladder.h"
+#include "app/cli/cli.h"
+#include "app/source/target.h"
+
+/* What is known of one node; all is borrowed by the checks. */
+struct doctor_facts {
+    const char *asked;            /* its name, or the OS pid that was given */
+    const struct discover_vm *vm; /* NULL: not on this host */
+    const struct discover_list *vms;
+    uint16_t epmd_port; /* the one that was asked */
+    struct target target;
+    struct error no_target; /* ERR_NONE: there is one, which was tried */
+    bool up;                /* connected */
+    enum conn_failure why;  /* … else why not, and in words */
+    struct error down;
+    char own[LIMIT_NODE_NAME_BYTES + 1], peer[LIMIT_NODE_NAME_BYTES + 1];
+    size_t addresses; /* of its host */
+    char address[INET6_ADDRSTRLEN];
+    struct error no_address;
+    struct error no_entry; /* into its namespace, when it is in another one */
+    struct ladder ladder;  /* of a VM of this host */
+};
+
+enum doctor_state {
+    DOCTOR_OK,
+    DOCTOR_NOTE, /* not as it should be, or not known; the node can be opened all the same */
+    DOCTOR_FAIL, /* keeps from opening it, or from what the check is of */
+    DOCTOR_NONE, /* does not concern this node: no line */
+};
+
+#define DOCTOR_CHECKS 14
+
+struct doctor_line {
+    const char *check; /* its word */
+    enum doctor_state state;
+    char text[768];
+    char fix[512]; /* what lifts it; "" where there is nothing to lift */
+};
+
+/* Fills out, in the order of the table; returns how many lines there are. */
+size_t doctor_check(struct doctor_line out[DOCTOR_CHECKS], const struct doctor_facts *f);
+/* "ok", "note", "fail" */
+const char *doctor_state_word(enum doctor_state state);
+/* 0 when it was opened, else the exit code of `info`. */
+int doctor_exit_code(const struct doctor_facts *f);
+
+/* Tries to open them, DOCTOR_AT_ONCE at a time: fills what is not known of them yet. */
+#define DOCTOR_AT_ONCE 10
+void doctor_try(struct doctor_facts *facts, size_t n, const struct cli_options *o,
+                const struct app_env *env);
+
+#endif

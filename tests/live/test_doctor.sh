@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# `beamtop doctor` on real nodes: one that opens, ones that do not for one reason each, and all of this host. It
+# connects and leaves nothing there.
+# shellcheck disable=SC1091,SC2034,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+
+load=idle_load
+. "$(dirname "$0")/releases.sh"
+
+# examines CODE WORDS…: rows of JSON in $work/out.
+examines() {
+    expected=$1
+    shift
+    "$beamtop" doctor "$@" --timeout 30 --format json >"$work/out" 2>"$work/err" </dev/null
+    ends_with "$expected" $?
+}
+# row CHECK STATE TEXT: of this node.
+row() {
+    holds ".[0].rows | map(select(.node == \"$node\" and .check == \"$1\" and .state == \"$2\" and
+        (.text | test(\"$3\")))) | length == 1"
+}
+
+opens() {
+    examines 0 "$node" && row name ok 'long names' && row cookie ok 'command line' && row otp ok "^$1" &&
+        row connection ok "to $node" && row epmd ok "port $ERL_EPMD_PORT" && row process ok 'OS process [0-9]' &&
+        is_clean
+}
+opens_by_its_pid() {
+    pid=$("$beamtop" nodes --format json | jq ".rows[] | select(.name == \"$node\") | .os_pid")
+    examines 0 "$pid" && row connection ok "to $node"
+}
+other_cookie() {
+    printf 'another' >"$work/another"
+    examines 3 "$node" --cookie-file "$work/another" && row cookie fail "not this node's" &&
+        row connection fail 'rejected the cookie' &&
+        holds '[.[0].rows[] | select(.state == "fail") | .fix] | all(. == null or test("cookie-file"))'
+}
+closed_port() { examines 3 "$node" --host 127.0.0.1 --port 1 && row connection fail 'refuses'; }
+text_has_no_cookie() {
+    "$beamtop" doctor "$node" >"$work/out" 2>"$work/err"
+    ends_with 0 $? && says '^  ok    connection ' || return 1
+    ! grep -q releases "$work/out"
+}
+unknown_host() {
+    asked=$node
+    node=nobody@host.invalid
+    examines 3 "$node" && row host fail 'not found' && row connection fail 'not found'
+    found=$?
+    node=$asked
+    return $found
+}
+without_distribution() {
+    erl -noinput -eval 'timer:sleep(600000)' &
+    plain=$!
+    wait_until 60 plain_is_listed
+    "$beamtop" doctor "$plain" >"$work/out" 2>"$work/err"
+    ends_with 1 $? && says '^  fail  connection .*without distribution: start it with -sname'
+    said=$?
+    kill -9 "$plain"
+    wait "$plain" 2>/dev/null
+    return $said
+}
+plain_is_listed() { "$beamtop" nodes --format json | jq -e ".rows[] | select(.os_pid == $plain)" >/dev/null; }
+
+differ opens
+once opens_by_its_pid other_cookie closed_port unknown_host text_has_no_cookie without_distribution
+run_on_releases
