@@ -61,7 +61,8 @@ makes_all() {
 
 # ---- nodes
 
-# start_tls OTP VERSIONS: a node that asks for certificates. Its files are its own and in its root.
+# start_tls OTP VERSIONS [CHECK]: a node that asks for certificates, or checks what CHECK says. Its files
+# are in its root.
 start_tls() {
     at=$("$otp_sh" --root "$1")$work/otp-$1
     in=$work/otp-$1
@@ -69,7 +70,7 @@ start_tls() {
     cat >"$at/optfile" <<END
 %% "Comments" are allowed.
 [{server, [{certfile, "$in/node.pem"}, {keyfile, "$in/node.key"}, {cacertfile, "$in/ca.pem"},
-           {verify, verify_peer}, {fail_if_no_peer_cert, true}, {versions, [$2]}]},
+           ${3-{verify, verify_peer\}, {fail_if_no_peer_cert, true\}}, {versions, [$2]}]},
  {client, [{certfile, "$in/client.pem"}, {keyfile, "$in/client.key"}, {cacertfile, "$in/ca.pem"},
            {verify, verify_peer}]}].
 END
@@ -155,6 +156,15 @@ tcp_is_tried_first() {
     fails "$([ "$1" = 23 ] && echo 'closed the connection during the handshake' || echo 'leave out --no-tls')" --no-tls
 }
 
+# A node that asks for no certificate, as without `verify`: by TCP and its alert, or by OTP 23's close.
+is_found_out() {
+    stop_node
+    start_tls "$1" "'tlsv1.2'" "{verify, verify_none}" || return 1
+    asks --host 127.0.0.1 --format json
+    ends_with 0 $? && holds '.[0].system.processes > 20' && told 'was not checked' || return 1
+    [ "$(grep -c ALERT "$work/node")" -le 1 ] || { cat "$work/node"; return 1; }
+}
+
 versions_differ() {
     stop_node
     start_tls "$1" "'tlsv1.1'" || return 1
@@ -181,7 +191,7 @@ makes_all >"$work/made" 2>&1 || fail_all "no certificates" "$work/made"
 printf 'not this' >"$work/wrong"
 
 differ starts_by_tls by_its_own_files links_are_tls by_options traces leaves_nothing failures_have_texts \
-    tcp_is_tried_first other_version
+    tcp_is_tried_first other_version is_found_out
 once by_an_encrypted_key tcp_nodes_say_nothing_in_tls versions_differ
 starts_by_tls() { stop_node && start_tls "$1" "'tlsv1.2'"; }
 run_on_releases
