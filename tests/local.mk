@@ -86,7 +86,7 @@ UNIT_APP = tests/unit/app/test_actions tests/unit/app/test_advice tests/unit/app
 	tests/unit/app/test_fleet_names tests/unit/app/test_fleet_log tests/unit/app/test_merge tests/unit/app/test_mesh tests/unit/app/test_trace_history tests/unit/app/test_trigger \
 	tests/unit/app/test_fleet_join \
 	tests/unit/app/test_fleet_facts \
-	tests/unit/app/test_fleet_index
+	tests/unit/app/test_fleet_index tests/unit/app/test_way
 UNIT_ALL = $(UNIT_BASE) $(UNIT_ETF) $(UNIT_LINK) $(UNIT_LOCAL) $(UNIT_QUERY) $(UNIT_MODEL) \
 	$(UNIT_TRACE) $(UNIT_OUTPUT) $(UNIT_RECORDING) $(UNIT_REPORT) $(UNIT_UI) $(UNIT_SCREEN) $(UNIT_APP)
 check_PROGRAMS += $(UNIT_ALL)
@@ -168,8 +168,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_holders \
 	tests/fuzz/fuzz_leaders \
 	tests/fuzz/fuzz_waits \
-	tests/fuzz/fuzz_who \
-	tests/fuzz/fuzz_wire
+	tests/fuzz/fuzz_who tests/fuzz/fuzz_wire tests/fuzz/fuzz_way
 tests_fuzz_fuzz_apps_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_atom_cache_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)
 tests_fuzz_fuzz_calls_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
@@ -193,6 +192,7 @@ tests_fuzz_fuzz_records_LDADD = $(FUZZ_MAIN) $(LOCAL_LIBS)
 tests_fuzz_fuzz_regex_LDADD = $(FUZZ_MAIN) $(BASE_LIBS)
 tests_fuzz_fuzz_scan_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_spans_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
+tests_fuzz_fuzz_way_LDADD = $(FUZZ_MAIN) $(APP_LIBS)
 tests_fuzz_fuzz_srv_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)
 tests_fuzz_fuzz_theme_LDADD = $(FUZZ_MAIN) src/libui.a $(BASE_LIBS)
 tests_fuzz_fuzz_trace_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
@@ -284,7 +284,7 @@ LIVE_TESTS = $(LIVE_LINK) $(LIVE_BINARIES) tests/live/test_calls.sh tests/live/t
 	tests/live/test_doctor.sh tests/live/test_near.sh tests/live/test_odd_nodes.sh \
 	tests/live/test_sample_fleet.sh \
 	tests/live/test_suspenders.sh \
-	tests/live/test_spans_elixir.sh \
+	tests/live/test_spans_elixir.sh tests/live/test_ssh.sh tests/live/test_pods.sh \
 	tests/live/test_spans_gateway.sh tests/live/test_spans_kills.sh tests/live/test_spans_shapes.sh \
 	tests/live/test_trace_caps.sh \
 	tests/live/test_trace_kills.sh \

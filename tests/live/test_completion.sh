@@ -58,12 +58,12 @@ stop_all() {
     rm -rf "$work"
 }
 
-# Both good ones, nothing that is not a name, and no file made.
+# Both good ones and beginnings of URLs, nothing else that is not a name, and no file made.
 offers_names() {
-    for name in 'good@' 'good-2.x_y@'; do
+    for name in 'good@' 'good-2.x_y@' ssh:// docker:// k8s://; do
         grep -qF "$name" "$work/offered" || { echo "no $name in:"; cat "$work/offered"; return 1; }
     done
-    ! grep -vE '^[A-Za-z0-9_.@-]+([[:space:]].*)?$' "$work/offered" && ! grep -q '^--' "$work/offered" || return 1
+    ! grep -vE '^([A-Za-z0-9_.@-]+|(ssh|docker|k8s)://)([[:space:]].*)?$' "$work/offered" && ! grep -q '^--' "$work/offered" || return 1
     [ -z "$(ls -A "$work/cwd")" ] || { ls "$work/cwd"; return 1; }
 }
 

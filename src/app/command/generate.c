@@ -2,6 +2,7 @@
 /* `beamtop generate`: the tables of the whole program for its manual and for shell completion. */
 #include <string.h>
 
+#include "app/way/way_url.h"
 #include "app/cli/cli_table.h"
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
@@ -147,6 +148,8 @@ static int generate_nodes(struct buf *out, const struct cli_options *o, const st
     int rc = nodes_find(&list, o, env, NODES_EPMD_MS, err);
     if (rc == 0)
         nodes_put_words(out, &list);
+    for (size_t i = 0; rc == 0 && i < WAY_SCHEMES; i++)
+        buf_printf(out, "%s\n", way_schemes[i]);
     discover_clear(&list);
     return rc;
 }

@@ -40,6 +40,15 @@ static bool read_all(struct buf *out, int fd, uint64_t end_ns)
     }
 }
 
+static int fail_refused(const struct conn_way *way, uint16_t port, struct error *err)
+{
+    *err = (struct error){0};
+    return error_set(err, ERR_CONNECT,
+                     "%s: no epmd at port %u there: probably no Erlang node runs. A node without "
+                     "epmd is reached by its port: give its name in the URL, and --port",
+                     way->text, port);
+}
+
 static int fail_names(struct conn_way *way, struct way_stream *stream, uint16_t port, bool is_late,
                       const struct buf *in, struct error *err)
 {
@@ -48,16 +57,8 @@ static int fail_names(struct conn_way *way, struct way_stream *stream, uint16_t 
         return error_set(err, ERR_TIMEOUT, "%s: epmd at port %u does not answer: it is frozen",
                          way->text, port);
     if (in->len == 0 && reach_await_end(way, stream, EXPLAIN_MS) &&
-        way_explain(way, stream, &why, err)) {
-        if (why == CONN_FAILED_REFUSED) {
-            *err = (struct error){0};
-            error_set(err, ERR_CONNECT,
-                      "%s: no epmd at port %u there: probably no Erlang node runs. A node without "
-                      "epmd is reached by its port: give its name in the URL, and --port",
-                      way->text, port);
-        }
-        return err->code;
-    }
+        way_explain(way, stream, &why, err))
+        return why == CONN_FAILED_REFUSED ? fail_refused(way, port, err) : (int)err->code;
     return error_set(err, ERR_CONNECT,
                      "%s: the service at port %u there is not epmd: set ERL_EPMD_PORT to the "
                      "node's value",
@@ -74,6 +75,8 @@ static int ask_names(struct conn_way *way, uint16_t port, unsigned timeout_ms,
     enum conn_failure why = CONN_FAILED_WAY;
     struct buf in;
     int rc = way->class->open(way, &request, &stream, &why, err);
+    if (rc != 0 && why == CONN_FAILED_REFUSED)
+        return fail_refused(way, port, err);
     if (rc != 0)
         return rc < 0 ? rc : error_set_errno(err, rc, "%s", way->text);
     buf_init(&in, LIMIT_EPMD_ANSWER_BYTES);

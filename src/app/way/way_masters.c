@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -98,6 +100,23 @@ void way_masters_ready(struct way_masters *m, const struct way_stop *stop)
     struct way_master *master = find(m, stop->url);
     if (master)
         master->ready = true;
+}
+
+bool way_masters_lost(struct way_masters *m, const struct way_stop *stop)
+{
+    struct way_master *master = find(m, stop->url);
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    if (!master || !master->ready)
+        return false;
+    snprintf(to.sun_path, sizeof to.sun_path, "%s", master->control);
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return false;
+    const bool lost = connect(fd, (const struct sockaddr *)&to, sizeof to) != 0 &&
+                      (errno == ECONNREFUSED || errno == ENOENT);
+    close(fd);
+    master->ready = !lost;
+    return lost;
 }
 
 void way_masters_forget(struct way_masters *m, const struct way_stop *stop)

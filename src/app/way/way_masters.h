@@ -33,6 +33,8 @@ int way_masters_add(struct way_masters *m, struct way_stop *stop, struct error *
 /* The same of one that is there; NULL in both otherwise. */
 void way_masters_find(struct way_masters *m, struct way_stop *stop, bool ready);
 void way_masters_ready(struct way_masters *m, const struct way_stop *stop);
+/* One that was ready answers no more: it is not used again. */
+bool way_masters_lost(struct way_masters *m, const struct way_stop *stop);
 void way_masters_forget(struct way_masters *m, const struct way_stop *stop);
 /* What it has logged since this was called; -1: nothing. The caller closes it. */
 int way_masters_log(struct way_masters *m, const struct way_stop *stop);

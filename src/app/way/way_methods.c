@@ -21,8 +21,9 @@
     "if command -v socat >/dev/null 2>&1; then\n"                                                  \
     "  echo '" WAY_OPEN_LINE "' >&2; exec socat - \"TCP:$a:$p\"\n"                                 \
     "elif command -v bash >/dev/null 2>&1; then\n"                                                 \
-    "  exec bash -c 'exec 3<>\"/dev/tcp/$2/$1\" || exit 1; echo \"" WAY_OPEN_LINE "\" >&2\n"       \
-    "    (cat <&3; kill $$) & exec cat >&3' beamtop \"$p\" \"$a\"\n"                               \
+    "  exec bash -c 'exec 3<>\"/dev/tcp/$2/$1\" || exit 1\n"                                       \
+    "    echo \"" WAY_OPEN_LINE "\" >&2; exec 4<&0\n"                                              \
+    "    cat <&3 & r=$!; cat <&4 >&3 & w=$!; wait -n; kill $r $w; exit 0' beamtop \"$p\" \"$a\"\n" \
     "elif command -v nc >/dev/null 2>&1; then\n"                                                   \
     "  echo '" WAY_OPEN_LINE "' >&2; exec nc \"$a\" \"$p\"\n"                                      \
     "fi\n"                                                                                         \

@@ -237,13 +237,17 @@ static void end_stream(struct server *s, struct way_child *c)
     enum conn_failure why;
     struct error err = {0};
     bool another = false;
+    /* ssh's exit code is 0 then, as when the node closes the stream. */
+    const bool lost = way_masters_lost(&s->masters, &stop);
     int log = way_masters_log(&s->masters, &stop);
-    if (c->exit_status != 0)
+    if (lost || c->exit_status != 0)
         way_child_read(c, &log);
     else if (log >= 0)
         close(log);
+    if (lost && c->said_len == 0)
+        error_set(&err, ERR_CONNECT, "ssh to %s: the SSH connection is lost", c->url.host);
     way_explain_said(m, &c->url, c->said, &why, &another, &err);
-    if (c->is_open && c->exit_status != 0)
+    if (c->is_open && (lost || c->exit_status != 0))
         say(c, WAY_SAYS_ENDED, why, &err, -1);
     if (!c->is_open && another && way_method(c->url.scheme, c->method + 1) && !s->ending) {
         const int status = c->status;
@@ -262,32 +266,43 @@ static void end_stream(struct server *s, struct way_child *c)
     }
 }
 
-static void on_exit_of(struct server *s, pid_t pid, int status)
+static struct way_child *child_of(struct server *s, pid_t pid)
 {
-    for (size_t i = 0; i < s->n; i++) {
-        struct way_child *c = s->children[i];
-        if (c->pid != pid || c->has_exited)
-            continue;
-        c->has_exited = true;
-        c->exit_status = status;
-        way_child_read(c, &c->errors);
-        if (c->ask.kind == WAY_ASKS_MASTER)
-            end_master_start(s, c);
-        else
-            end_stream(s, c);
-        return;
-    }
+    for (size_t i = 0; i < s->n; i++)
+        if (s->children[i]->pid == pid && !s->children[i]->has_exited)
+            return s->children[i];
+    return NULL;
 }
 
+static void on_exit_of(struct server *s, struct way_child *c, int status)
+{
+    c->has_exited = true;
+    c->exit_status = status;
+    way_child_read(c, &c->errors);
+    if (c->ask.kind == WAY_ASKS_MASTER)
+        end_master_start(s, c);
+    else
+        end_stream(s, c);
+}
+
+/* What a stream's program has started ends with it, as long as its group cannot be another's. */
 static void reap(struct server *s)
 {
     struct signalfd_siginfo info;
-    int status;
-    pid_t pid;
+    siginfo_t who = {0};
+    int status = 0;
     while (read(s->signals, &info, sizeof info) > 0)
         ;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) /* ssh's shared connections, too */
-        on_exit_of(s, pid, status);
+    while (waitid(P_ALL, 0, &who, WEXITED | WNOHANG | WNOWAIT) == 0 && who.si_pid > 0) {
+        const pid_t pid = who.si_pid;
+        struct way_child *c = child_of(s, pid);
+        if (c && c->ask.kind == WAY_ASKS_STREAM)
+            (void)kill(-pid, SIGKILL);
+        (void)waitpid(pid, &status, 0); /* ssh's shared connections, too */
+        if (c)
+            on_exit_of(s, c, status);
+        who.si_pid = 0;
+    }
 }
 
 static void forget_ended(struct server *s)

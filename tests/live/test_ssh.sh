@@ -1,0 +1,107 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Nodes that only SSH leads to: named by URLs, through a real sshd, also by jump hosts, and with a key
+# whose passphrase ssh asks for at the terminal. Each failure of ssh has its words. When a stream, ssh or
+# beamtop is killed, nothing is left on the node, nor here.
+# shellcheck disable=SC1091,SC2034,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+
+load=fleet_load
+. "$(dirname "$0")/releases.sh"
+. "$(dirname "$0")/way_left.sh"
+. "$(dirname "$0")/sshd.sh"
+. "$(dirname "$0")/../tmux/lib.sh"
+
+# Only one node is there, so its name may be left out.
+reaches_it() {
+    prints_its_name "ssh://far/$(name_of)" && prints_its_name ssh://far && prints_its_name ssh://behind &&
+        leaves_nothing_here
+}
+
+each_failure_has_its_words() {
+    fails_with 3 'nothing listens at ssh.s port' ssh://closed/x &&
+        fails_with 3 'jump host' ssh://dead/x &&
+        fails_with 3 'key is not the one in known_hosts' ssh://other/x &&
+        fails_with 3 'does not know the host.s key' ssh://new/x &&
+        fails_with 3 'refused the login' ssh://stranger/x &&
+        fails_with 3 'refused the login' ssh://locked/x &&
+        fails_with 3 'nothing listens at that port there' "ssh://far/$(name_of)" --port 1 &&
+        fails_with 3 'no epmd at port 1 there' ssh://far --epmd-port 1 &&
+        fails_with 3 "no node nobody@far: epmd .* knows: $(name_of)" ssh://far/nobody &&
+        fails_with 2 'invalid host' 'ssh://-oProxyCommand=x/y' &&
+        fails_with 2 'invalid user' "ssh://a;b@far/y" &&
+        fails_with 3 'not a host.s name' "ssh://far/y" --host '-x' &&
+        leaves_nothing_here
+}
+
+# The URLs that it prints can be used.
+lists_several() {
+    "$otp_sh" "$1" erl -noinput -name "second_x$$@127.0.0.1" -setcookie releases -start_epmd false \
+        -eval 'timer:sleep(1200000), halt().' >"$work/second.log" 2>&1 &
+    second=$!
+    knows_both() { epmd -port "$ERL_EPMD_PORT" -names | grep -q "second_x$$"; }
+    wait_until 120 knows_both || { cat "$work/second.log"; return 1; }
+    fails_with 2 "2 nodes are there" ssh://far && told "ssh://far/second_x$$" && told "ssh://far/$(name_of)"
+    listed=$?
+    [ "$listed" = 0 ] && by_way fleet "ssh://far/second_x$$,ssh://far/$(name_of)" --format json >"$work/out" 2>"$work/err"
+    listed=$((listed + $?))
+    kill "$second"
+    wait "$second" 2>/dev/null
+    [ "$listed" = 0 ] && holds '.[0].rows | length == 2 and all(.[]; .state == "up")'
+}
+
+# ---- ends
+
+of_sshd() { pgrep -P "$sshd_pid"; }
+
+loses_its_stream() {
+    in_a_trace "ssh://far/$(name_of)" with_words "-S$work/run/.*-W127.0.0.1" &&
+        ends_with 4 "$ended" && told 'ssh to far';
+}
+loses_ssh() {
+    in_a_trace "ssh://far/$(name_of)" with_words "$work/run/.*(-fNM|\\[mux\\])" &&
+        ends_with 4 "$ended" && told 'SSH connection is lost';
+}
+loses_sshd() { in_a_trace "ssh://far/$(name_of)" of_sshd && ends_with 4 "$ended" && told 'ssh to far'; }
+is_killed() { in_a_trace "ssh://far/$(name_of)" beamtop_itself && [ "$ended" = 137 ]; }
+
+# ---- a terminal
+
+asks_at_the_terminal() {
+    command -v tmux >/dev/null || { not_tried "no tmux here"; return 0; }
+    tm_open 100 30 || return 1
+    tm_run "XDG_RUNTIME_DIR=$work/run $beamtop ssh://locked/$(name_of) --timeout 60 --cookie-file $work/cookie"
+    tm_wait 'passphrase' && tm_run 'open it' && tm_wait "$node" && tm_wait 'fleet_load' && tm_keys q &&
+        tm_wait_line '^ready> *$' && leaves_nothing_here
+    asked=$?
+    tm_close
+    return $asked
+}
+
+# ---- what looks from outside
+
+runs_on_the_far_side() {
+    by_far nodes ssh://far --format json
+    ends_with 1 $? && told 'no beamtop on far' || return 1
+    printf '#!/bin/sh\nprintf "%%s\\n" "$@"\n' >"$work/far/beamtop"
+    chmod 755 "$work/far/beamtop"
+    by_far pstack "ssh://far/it's" --format json
+    ends_with 0 $? && [ "$(tr '\n' ' ' <"$work/out")" = "pstack it's --format json " ] || { cat "$work/out"; return 1; }
+    by_far sample ssh://far/x -o "$work/file"
+    ends_with 2 $? && told 'would be a file on the other host'
+}
+by_far() { "$beamtop" "$@" >"$work/out" 2>"$work/err" </dev/null; }
+
+stop_all() {
+    stop_node
+    stop_epmd
+    stop_sshd
+    tm_close 2>/dev/null
+    rm -rf "$work"
+}
+
+once reaches_it each_failure_has_its_words lists_several loses_its_stream loses_ssh loses_sshd is_killed \
+    asks_at_the_terminal runs_on_the_far_side
+run start_sshd
+run_on_releases

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* URLs of nodes, the command lines that are made of them, and what errors of other programs mean.
+ */
+#include <string.h>
+
+#include "../../test.h"
+#include "app/way/way_methods.h"
+#include "beamtop/base/text.h"
+
+TEST(test_parse)
+{
+    static const struct {
+        const char *text, *user, *host;
+        int port;
+        const char *context, *space, *container, *node;
+    } cases[] = {
+        {"ssh://web1", "", "web1", 0, "", "", "", ""},
+        {"ssh://web1/shop", "", "web1", 0, "", "", "", "shop"},
+        {"ssh://me@web1:2222/shop@10.0.0.1", "me", "web1", 2222, "", "", "", "shop@10.0.0.1"},
+        {"ssh://a@b@web1/", "a@b", "web1", 0, "", "", "", ""},
+        {"ssh://[::1]:22/x", "", "::1", 22, "", "", "", "x"},
+        {"ssh://web1/caf%C3%A9", "", "web1", 0, "", "", "", "caf\xc3\xa9"},
+        {"docker://shop_1", "", "shop_1", 0, "", "", "", ""},
+        {"docker://shop/app", "", "shop", 0, "", "", "", "app"},
+        {"k8s://ns/pod-0", "", "pod-0", 0, "", "ns", "", ""},
+        {"k8s://ns/pod-0/app", "", "pod-0", 0, "", "ns", "app", ""},
+        {"k8s://ns/pod-0/app@", "", "pod-0", 0, "", "ns", "", "app"},
+        {"k8s://ns/pod-0/c/app@10.0.0.1", "", "pod-0", 0, "", "ns", "c", "app@10.0.0.1"},
+        {"k8s://ctx/ns/pod-0/", "", "pod-0", 0, "ctx", "ns", "", ""},
+        {"k8s://arn:aws%2Fx/ns/pod-0/c/app@", "", "pod-0", 0, "arn:aws/x", "ns", "c", "app"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct way_url url, again;
+        struct error err = {0};
+        struct buf out;
+        print_message("# %s\n", cases[i].text);
+        assert_true(way_is_url(cases[i].text));
+        assert_int_equal(way_url_parse(&url, cases[i].text, &err), 0);
+        assert_string_equal(url.user, cases[i].user);
+        assert_string_equal(url.host, cases[i].host);
+        assert_int_equal(url.port, cases[i].port);
+        assert_string_equal(url.context, cases[i].context);
+        assert_string_equal(url.space, cases[i].space);
+        assert_string_equal(url.container, cases[i].container);
+        assert_string_equal(url.node, cases[i].node);
+        buf_init(&out, 0);
+        way_url_put(&out, &url, url.node);
+        assert_int_equal(way_url_parse(&again, buf_cstr(&out), &err), 0);
+        assert_memory_equal(&url, &again, sizeof url);
+        buf_clear(&out);
+    }
+}
+
+#define X16 "xxxxxxxxxxxxxxxx"
+#define X256 X16 X16 X16 X16 X16 X16 X16 X16 X16 X16 X16 X16 X16 X16 X16 X16
+
+TEST(test_refuse)
+{
+    static const char *const cases[] = {
+        "ssh://",
+        "ssh:///x",
+        "ssh://-oProxyCommand=x",
+        "ssh://%2DoProxyCommand=x",
+        "ssh://-l@web1",
+        "ssh://@web1",
+        "ssh://a;b@web1",
+        "ssh://$(id)@web1",
+        "ssh://web1;id",
+        "ssh://web 1",
+        "ssh://web1%00x",
+        "ssh://web1%0Ax",
+        "ssh://web1%4",
+        "ssh://web1:0",
+        "ssh://web1:65536",
+        "ssh://web1:22x",
+        "ssh://[::1",
+        "ssh://[::1]x",
+        "ssh://web1/a@b@c",
+        "ssh://web1/a%1Bb",
+        "ssh://" X256 X256,
+        "docker://",
+        "docker://-v",
+        "docker://a$b",
+        "k8s://pod",
+        "k8s://ns/",
+        "k8s:///pod",
+        "k8s://ns/-pod",
+        "k8s://ns/pod/-c",
+        "k8s://ns/pod/",
+        "k8s://a/b/c/d/e",
+        "k8s://a/b/c/d/e/f@/g@",
+        "k8s://--kubeconfig=x/ns/pod/",
+        "http://web1/x",
+        "SSH://web1",
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct way_url url;
+        struct error err = {0};
+        print_message("# %.80s\n", cases[i]);
+        assert_int_equal(way_url_parse(&url, cases[i], &err), ERR_USAGE);
+        assert_null(strchr(err.text, '\x1b'));
+    }
+    assert_false(way_is_url("shop@web1"));
+    assert_false(way_is_url("://x"));
+    assert_false(way_is_url(""));
+    assert_false(way_is_url(NULL));
+}
+
+static void check_words(const char *url_text, size_t method, const char *expected)
+{
+    struct way_words words = {0};
+    struct way_url url;
+    struct error err = {0};
+    struct buf out;
+    assert_int_equal(way_url_parse(&url, url_text, &err), 0);
+    const struct way_stop stop = {
+        .url = &url, .address = "127.0.0.1", .port = 4369, .control = "/run/c", .timeout_s = 5};
+    way_method(url.scheme, method)->put(&words, &stop);
+    buf_init(&out, 0);
+    for (size_t i = 0; i < words.n; i++)
+        if (!strchr(words.all[i], '\n')) /* but for the shell's text */
+            buf_printf(&out, "%s%s", i > 0 ? " " : "", words.all[i]);
+    assert_string_equal(buf_cstr(&out), expected);
+    assert_null(words.all[words.n]);
+    buf_clear(&out);
+    way_words_clear(&words);
+}
+
+TEST(test_words)
+{
+    check_words("ssh://me@web1:2222/x", 0,
+                "ssh -T -a -x -oClearAllForwardings=yes -oServerAliveInterval=15 "
+                "-oServerAliveCountMax=3 -S/run/c -p2222 -lme -oControlMaster=no -oBatchMode=yes "
+                "-oConnectTimeout=5 -W127.0.0.1:4369 -- web1");
+    check_words("docker://shop", 0, "docker exec -i shop sh -c beamtop 4369 127.0.0.1");
+    check_words("k8s://c%2Fx/ns/pod/app", 0,
+                "kubectl --context=c/x --namespace=ns exec -i --container=app pod -- sh -c beamtop "
+                "4369 127.0.0.1");
+    check_words("k8s://ns/pod", 1,
+                "kubectl --namespace=ns port-forward --address=127.0.0.1 pod/pod :4369");
+    assert_null(way_method(WAY_SSH, 1));
+    assert_null(way_method(WAY_K8S, 2));
+}
+
+/* A shell reads the words there. */
+TEST(test_far_words)
+{
+    static const char *const command[] = {"beamtop", "pstack", "it's; id", "$(id)"};
+    struct way_words words = {0};
+    struct way_url url;
+    struct error err = {0};
+    assert_int_equal(way_url_parse(&url, "ssh://web1", &err), 0);
+    way_put_far(&words, &url, command, 4);
+    assert_string_equal(words.all[words.n - 4], "'beamtop'");
+    assert_string_equal(words.all[words.n - 2], "'it'\\''s; id'");
+    assert_string_equal(words.all[words.n - 1], "'$(id)'");
+    way_words_clear(&words);
+    assert_int_equal(way_url_parse(&url, "docker://web1", &err), 0);
+    way_put_far(&words, &url, command, 4);
+    assert_string_equal(words.all[words.n - 1], "$(id)");
+    way_words_clear(&words);
+}
+
+TEST(test_explain)
+{
+    static const struct {
+        enum way_scheme scheme;
+        const char *said;
+        enum conn_failure why;
+        bool another;
+        const char *words;
+    } cases[] = {
+        {WAY_SSH, "Host key verification failed.\r\n", CONN_FAILED_WAY, false, "host's key"},
+        {WAY_SSH, "channel 2: open failed: connect failed: Connection refused\r\n",
+         CONN_FAILED_REFUSED, false, "that port there"},
+        {WAY_SSH, "ssh: connect to host x port 22: Connection refused\r\n", CONN_FAILED_WAY, false,
+         "ssh's port"},
+        {WAY_SSH, "channel 2: open failed: administratively prohibited: open failed\r\n",
+         CONN_FAILED_WAY, false, "AllowTcpForwarding"},
+        {WAY_SSH, "Connection closed by UNKNOWN port 65535\r\n", CONN_FAILED_WAY, false,
+         "jump host"},
+        {WAY_SSH, "", CONN_FAILED_WAY, false, "no reason was given"},
+        {WAY_SSH, "first\r\nsomething new\r\n\r\n", CONN_FAILED_WAY, false, ": something new"},
+        {WAY_DOCKER, "Cannot connect to the Docker daemon at unix:///x. Is it running?\n",
+         CONN_FAILED_WAY, false, "DOCKER_HOST"},
+        {WAY_DOCKER, WAY_OPEN_LINE "\nconnect: Connection refused\n", CONN_FAILED_REFUSED, false,
+         "that port there"},
+        {WAY_DOCKER, WAY_OPEN_LINE "\n", CONN_FAILED_WAY, false, "no reason was given"},
+        {WAY_K8S, "beamtop: no relay\ncommand terminated with exit code 127\n", CONN_FAILED_WAY,
+         true, "socat"},
+        {WAY_K8S, "The connection to the server localhost:8080 was refused - did you\n",
+         CONN_FAILED_WAY, false, "cluster-info"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct way_url url = {.scheme = cases[i].scheme, .host = "h"};
+        enum conn_failure why = CONN_LOST;
+        bool another = !cases[i].another;
+        struct error err = {0};
+        print_message("# %s\n", cases[i].words);
+        way_explain_said(way_method(url.scheme, 0), &url, cases[i].said, &why, &another, &err);
+        assert_int_equal(why, cases[i].why);
+        assert_int_equal(another, cases[i].another);
+        assert_non_null(strstr(err.text, cases[i].words));
+    }
+}
