@@ -50,17 +50,9 @@ says_what_is_not_installed() {
 loses_its_stream() {
     in_a_trace "k8s://shop/web/$(name_of)@" with_words "$work/bin/kubectl .*exec" && ends_with 4 "$ended"
 }
-loses_its_forward() {
-    in_a_trace "k8s://shop/guarded/$(name_of)@" with_environment sleep && ends_with 4 "$ended" && told 'port-forward'
-}
-with_environment() { # NAME: processes of this name that beamtop has started
-    for pid in $(pgrep -x "$1"); do
-        ! grep -qs "XDG_RUNTIME_DIR=$work/run" "/proc/$pid/environ" || echo "$pid"
-    done
-}
 is_killed() { in_a_trace "k8s://shop/guarded/$(name_of)@" beamtop_itself && [ "$ended" = 137 ]; }
 
 once reaches_it forwards_a_port each_failure_has_its_words pods_fail_in_words says_what_is_not_installed \
-    loses_its_stream loses_its_forward is_killed
+    loses_its_stream is_killed
 run put_stand_ins
 run_on_releases

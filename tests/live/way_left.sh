@@ -40,7 +40,8 @@ in_a_trace() {
     traces "$1" &
     tracer=$!
     shift
-    wait_until 120 traces_or_ended && has_events || { cat "$work/err" "$work/out"; return 1; }
+    wait_until 120 traces_or_ended
+    has_events || { cat "$work/err" "$work/out"; return 1; }
     "$@" >"$work/killed"
     # shellcheck disable=SC2046
     kill -9 $(cat "$work/killed") || return 1
