@@ -182,6 +182,7 @@ include src/app/source/local.mk
 include src/app/tui/local.mk
 include src/app/tui_fleet/local.mk
 include src/app/way/local.mk
+include src/app/tui_outside/local.mk
 src_libapp_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(JANSSON_CFLAGS)
 APP_LIBS = src/libapp.a src/liblocal.a $(ELFUTILS_LIBS) src/libui.a $(NCURSES_LIBS) $(READLINE_LIBS) $(REPORT_LIBS)
 

@@ -276,8 +276,9 @@ LIVE_TESTS = $(LIVE_LINK) $(LIVE_BINARIES) tests/live/test_calls.sh tests/live/t
 	tests/live/test_large.sh \
 	tests/live/test_perf_map.sh tests/live/test_preflights.sh tests/live/test_queries.sh tests/live/test_report.sh \
 	tests/live/test_mnesia.sh \
-	tests/live/test_select.sh tests/live/test_sharing.sh tests/live/test_stall.sh tests/live/test_tables.sh tests/live/test_terms.sh \
-	tests/live/test_tls.sh \
+	tests/live/test_select.sh tests/live/test_sharing.sh tests/live/test_stall.sh \
+	tests/live/test_tables.sh tests/live/test_terms.sh tests/live/test_tls.sh \
+	tests/live/test_outside.sh \
 	tests/live/test_fleet.sh tests/live/test_members.sh tests/live/test_trace_fleet.sh tests/live/test_prompt_fleet.sh tests/live/test_system.sh \
 	tests/live/test_record_fleet.sh \
 	tests/live/test_mesh.sh \

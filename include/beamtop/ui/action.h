@@ -46,6 +46,8 @@ enum action {
     ACTION_CALLS, ACTION_CALLS_STOP, ACTION_CALLS_TIME,
     /* sampling */
     ACTION_SAMPLE, ACTION_SAMPLE_STOP, ACTION_WHERE,
+    /* a VM from outside */
+    ACTION_OUTSIDE,
     /* causal spans */
     ACTION_SPANS, ACTION_SPANS_STOP, ACTION_RAW_WAITS,
     /* system events */
@@ -111,6 +113,7 @@ enum action_owner {
     OWNER_EVENTS,  /* app/tui/tui_events.c */
     OWNER_RECORD,  /* app/tui/tui_record.c */
     OWNER_FLEET,   /* app/tui/tui_nodes.c */
+    OWNER_OUTSIDE, /* app/tui_outside */
     ACTION_OWNERS,
 };
 

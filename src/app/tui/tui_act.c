@@ -451,12 +451,13 @@ static const struct tui_owner program_owner = {
     .at = {[TUI_CHANGED] = ask_for_copy, [TUI_TICK] = fire_trigger, [TUI_TYPED] = follow_typed}};
 
 const struct tui_owner *const tui_owners[TUI_OWNERS] = {
-    [OWNER_SCREEN] = &screen_owner,     [OWNER_VIEW] = &view_owner,
-    [OWNER_PROMPT] = &prompt_owner,     [OWNER_PROGRAM] = &program_owner,
-    [OWNER_TIME] = &tui_time_owner,     [OWNER_TRACE] = &tui_trace_owner,
-    [OWNER_CALLS] = &tui_calls_owner,   [OWNER_SAMPLE] = &tui_sample_owner,
-    [OWNER_SPANS] = &tui_spans_owner,   [OWNER_RECORD] = &tui_record_owner,
-    [OWNER_EVENTS] = &tui_events_owner, [TUI_SESSIONS] = &tui_sessions_owner,
-    [TUI_NAMES] = &tui_names_owner,     [TUI_FINDINGS] = &tui_findings_owner,
-    [OWNER_FLEET] = &tui_fleet_owner,   [TUI_SEVERAL] = &tui_several_owner,
+    [OWNER_SCREEN] = &screen_owner,       [OWNER_VIEW] = &view_owner,
+    [OWNER_PROMPT] = &prompt_owner,       [OWNER_PROGRAM] = &program_owner,
+    [OWNER_TIME] = &tui_time_owner,       [OWNER_TRACE] = &tui_trace_owner,
+    [OWNER_CALLS] = &tui_calls_owner,     [OWNER_SAMPLE] = &tui_sample_owner,
+    [OWNER_SPANS] = &tui_spans_owner,     [OWNER_RECORD] = &tui_record_owner,
+    [OWNER_EVENTS] = &tui_events_owner,   [TUI_SESSIONS] = &tui_sessions_owner,
+    [TUI_NAMES] = &tui_names_owner,       [TUI_FINDINGS] = &tui_findings_owner,
+    [OWNER_FLEET] = &tui_fleet_owner,     [TUI_SEVERAL] = &tui_several_owner,
+    [OWNER_OUTSIDE] = &tui_outside_owner,
 };

@@ -165,6 +165,12 @@ struct fleet *tui_fleet(const struct tui *t);
 void tui_fleet_follow(struct tui *t, void (*lost)(void *arg, size_t node, const struct error *why),
                       void (*closes)(void *arg), void *arg);
 
+/* app/tui_outside */
+/* Shows a VM of this host in the view `outside`, by its OS pid or the name of its node, until
+ * another source is opened; it is not asked anything. trouble: why its node is not on the screen
+ * instead; "": it is, or none was asked for. Errors as of outside_subject_find(). */
+int tui_outside_open(struct tui *t, const char *target, const char *trouble, struct error *err);
+
 /* tui_act.c */
 int tui_start_options(struct tui *t, struct error *err);
 

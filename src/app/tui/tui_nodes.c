@@ -98,7 +98,12 @@ static void tell_command(const struct tui *t, struct error *err)
 static void on_source_end(void *arg, bool had_tick, const struct error *err)
 {
     struct tui *t = arg;
-    struct error copy = *err;
+    struct error copy = *err, ignored = {0};
+    if (!had_tick && t->live && tui_outside_open(t, t->opened, err->text, &ignored) == 0) {
+        close_source(t);
+        tui_message(t, STYLE_ERROR, "%s", err->text);
+        return;
+    }
     if (t->picked || (t->vms.count > 1 && !t->cli->target)) {
         /* Chosen from the picker: say why, and let the user choose another. */
         close_source(t);
@@ -132,6 +137,29 @@ static int open_source(struct tui *t, const char *target, const struct source_se
     return rc;
 }
 
+/* A VM without distribution is only seen from outside. */
+static bool is_no_node(const struct tui *t, int64_t os_pid)
+{
+    for (size_t i = 0; i < t->vms.count && os_pid > 0; i++)
+        if (t->vms.vms[i].pid == os_pid)
+            return t->vms.vms[i].node[0] == '\0';
+    return false;
+}
+
+/* Nothing else stays on the screen. */
+static int open_outside(struct tui *t, int64_t os_pid, struct error *err)
+{
+    char target[24];
+    snprintf(target, sizeof target, "%lld", (long long)os_pid);
+    close_source(t);
+    model_forget(t->model);
+    t->opened[0] = '\0';
+    return tui_outside_open(
+        t, target,
+        "none: the VM runs without distribution. Start it with -sname or -name to look inside",
+        err);
+}
+
 int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error *err)
 {
     static const struct source_handlers handlers = {.on_change = on_source_changed,
@@ -156,6 +184,8 @@ int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error 
         .arg = t,
     };
     char filter[sizeof t->filter_text]; /* of a start, or of the node before */
+    if (is_no_node(t, os_pid))
+        return open_outside(t, os_pid, err);
     snprintf(t->opened, sizeof t->opened, "%s", target);
     close_source(t);
     if (t->paused) /* what stood still is gone: it would stay empty */
@@ -178,29 +208,20 @@ int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error 
 
 /* ---- the nodes of this host */
 
-static void put_refusal(char *out, size_t size, const struct discover_vm *vm)
-{
-    if (!*vm->node)
-        snprintf(out, size, TARGET_NO_NODE, (long long)vm->pid, vm->command, (long long)vm->pid);
-}
-
 static void show_nodes(struct tui *t)
 {
     struct screen_node *rows = alloc_zero(t->vms.count + 1, sizeof *rows);
     char(*notes)[160] = alloc_zero(t->vms.count + 1, sizeof *notes);
-    char(*refusals)[400] = alloc_zero(t->vms.count + 1, sizeof *refusals);
     size_t n = 0;
     for (size_t i = 0; i < t->vms.count; i++) {
         const struct discover_vm *vm = &t->vms.vms[i];
         nodes_note(notes[n], sizeof notes[n], vm);
-        put_refusal(refusals[n], sizeof refusals[n], vm);
         rows[n] = (struct screen_node){
             .name = *vm->node ? vm->node : vm->command,
             .otp = vm->otp,
             .elixir = "",
             .cookie = nodes_cookie_word(vm),
             .note = notes[n],
-            .refusal = refusals[n],
             .os_pid = vm->pid,
             .uptime_s = vm->uptime_s < 0 ? NAN : vm->uptime_s,
             .memory_bytes = vm->rss_bytes ? (double)vm->rss_bytes : NAN,
@@ -208,7 +229,6 @@ static void show_nodes(struct tui *t)
         n++;
     }
     screen_choose_node(t->screen, rows, n);
-    free(refusals);
     free(notes);
     free(rows);
 }

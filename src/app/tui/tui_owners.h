@@ -17,6 +17,8 @@ extern const struct tui_owner tui_sessions_owner;
 extern const struct tui_owner tui_names_owner;
 extern const struct tui_owner tui_findings_owner;
 extern const struct tui_owner tui_fleet_owner;
+/* app/tui_outside */
+extern const struct tui_owner tui_outside_owner;
 /* app/tui_fleet */
 extern const struct tui_owner tui_several_owner;
 

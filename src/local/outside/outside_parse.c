@@ -83,9 +83,11 @@ bool outside_parse_cgroup(const char *text, char *path, size_t size, bool *is_fi
     return found;
 }
 
-static bool is_path(const char *link, size_t len, const char *path)
+/* The VM may have another root directory: the link begins with that, then. */
+static bool has_path(const char *link, size_t len, const char *path)
 {
-    return strlen(path) == len && memcmp(link, path, len) == 0;
+    const size_t n = strlen(path);
+    return n <= len && memcmp(link + len - n, path, n) == 0;
 }
 
 bool outside_is_dump(const char *link, const char *dump, const char *cwd)
@@ -96,12 +98,9 @@ bool outside_is_dump(const char *link, const char *dump, const char *cwd)
     if (text_ends_with(link, gone))
         len -= sizeof gone - 1;
     if (dump[0] == '/')
-        return is_path(link, len, dump);
-    if (dump[0] != '\0' && cwd[0] == '/') {
-        snprintf(path, sizeof path, "%.4000s/%.4000s", cwd,
-                 strncmp(dump, "./", 2) ? dump : dump + 2);
-        return is_path(link, len, path);
-    }
-    return len >= sizeof usual - 1 &&
-           memcmp(link + len - (sizeof usual - 1), usual, sizeof usual - 1) == 0;
+        return has_path(link, len, dump);
+    if (dump[0] == '\0' || cwd[0] != '/')
+        return has_path(link, len, usual);
+    snprintf(path, sizeof path, "%.4000s/%.4000s", cwd, dump + (strncmp(dump, "./", 2) ? 0 : 2));
+    return has_path(link, len, path);
 }

@@ -165,6 +165,9 @@ const struct action_row action_table[ACTIONS] = {
     ACT_ON(WHERE, IN(SAMPLES, WHERE_PAGE | WHERE_TRACE, SAMPLE), "where", "[FUNCTION]", TEXT,
            "say where the function under the cursor stands: file and line", .live = true),
 
+    ACT_ON(OUTSIDE, IN(SAMPLES, WHERE_LIST, OUTSIDE), "outside", "[OSPID|NODE]", TEXT,
+           "show what the host says of the VM, which is not asked; without a name, of this node"),
+
     ACT_ON(SPANS, IN(SPANS, WHERE_LIST, SPANS), "spans", "[PATTERN [OPTIONS]]", TEXT,
            "capture requests across processes, from the calls of a function; without a pattern, "
            "show them or ask for it",

@@ -8,6 +8,7 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
+#include "beamtop/model/outside.h"
 #include "header_nodes.h"
 
 #define ITEMS 24 /* more than there are */
@@ -151,6 +152,19 @@ static void add_reason(struct items *l, enum style style, const char *why)
         add_item(l, 1, true, style, "%s", next + 2);
 }
 
+/* What holds the node, where its VM is looked at from outside. */
+static void add_verdict(struct items *l, const struct model *m)
+{
+    const struct outside *o = model_outside(m);
+    const struct node_info *node = model_node(m);
+    struct outside_line verdict;
+    if (!o || !node || !slice_is(node->name, o->node))
+        return;
+    outside_verdict(o, &verdict);
+    add_item(l, 1, true, STYLE_ALARM, "%.*s", reason_len(verdict.text, strlen(verdict.text)),
+             verdict.text);
+}
+
 static void add_link(struct items *l, const struct model *m, const struct header_state *state)
 {
     const char *why = "";
@@ -170,6 +184,8 @@ static void add_link(struct items *l, const struct model *m, const struct header
     }
     if (link != LINK_LIVE && why && *why)
         add_reason(l, style, why);
+    if (link == LINK_STALE || link == LINK_LOST)
+        add_verdict(l, m);
 }
 
 /* A running recording matters as much as the connection; both have long reasons. */

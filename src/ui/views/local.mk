@@ -9,7 +9,8 @@ VIEWS = \
 	src/ui/views/view_cpus.c src/ui/views/view_spans.c src/ui/views/view_tables.c \
 	src/ui/views/view_waits.c src/ui/views/view_ports.c src/ui/views/view_table.c \
 	src/ui/views/view_terms.c src/ui/views/view_holders.c src/ui/views/view_system.c \
-	src/ui/views/view_events.c src/ui/views/view_fleet.c src/ui/views/view_links.c src/ui/views/view_mesh.c
+	src/ui/views/view_events.c src/ui/views/view_fleet.c src/ui/views/view_links.c \
+	src/ui/views/view_mesh.c src/ui/outside/view_outside.c
 src_libui_a_SOURCES += $(VIEWS) \
 	src/ui/views/cells.c \
 	src/ui/views/views.c src/ui/views/views.h

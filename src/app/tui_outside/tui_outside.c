@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A VM that is looked at from outside: on request, where it cannot be connected to, or while the
+ * node on the screen does not answer. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/outside/look.h"
+#include "app/outside/subject.h"
+#include "app/tui/tui_owners.h"
+#include "beamtop/base/alloc.h"
+#include "beamtop/model/outside.h"
+
+#define OUTSIDE_VIEW "outside"
+
+struct tui_outside {
+    struct tui *tui;
+    struct look *look;   /* NULL: none is taken */
+    bool by_itself;      /* it began because the node did not answer, and ends when it does */
+    bool tried;          /* since the node answered last */
+    char trouble[512];   /* of struct outside */
+    char said[512];      /* the verdict that was reported last */
+    struct outside seen; /* borrows its rows from the look */
+};
+
+static void end_look(struct tui_outside *w)
+{
+    look_stop(w->look);
+    w->look = NULL;
+    w->said[0] = '\0';
+    model_set_outside(w->tui->model, NULL);
+    screen_update(w->tui->screen);
+    tui_touch(w->tui);
+}
+
+/* A verdict is reported once. */
+static void say_verdict(struct tui_outside *w, const struct outside *o)
+{
+    struct outside_line verdict;
+    outside_verdict(o, &verdict);
+    if (verdict.mark == OUTSIDE_PLAIN || strcmp(verdict.text, w->said) == 0)
+        return;
+    snprintf(w->said, sizeof w->said, "%s", verdict.text);
+    tui_journal(w->tui, true, "OS process %lld, seen from outside: %.300s", (long long)o->os_pid,
+                verdict.text);
+    if (w->by_itself)
+        tui_message(w->tui, STYLE_WARN, "from outside: %.300s%s%s (:outside shows more)",
+                    verdict.text, verdict.next[0] ? ". Next: " : "", verdict.next);
+}
+
+static void on_tui_looked(void *arg, const struct outside *o)
+{
+    struct tui_outside *w = arg;
+    struct tui *t = w->tui;
+    w->seen = *o;
+    memcpy(w->seen.trouble, w->trouble, sizeof w->seen.trouble);
+    model_set_outside(t->model, &w->seen);
+    say_verdict(w, o);
+    if (!t->paused)
+        screen_update(t->screen);
+    tui_touch(t);
+}
+
+static int begin_look(struct tui_outside *w, const char *target, struct error *err)
+{
+    struct discover_vm vm;
+    struct look *look = NULL;
+    const struct look_options options = {.vm = &vm, .looked = on_tui_looked, .arg = w};
+    if (outside_subject_find(&vm, target, w->tui->cli, w->tui->env, err) != 0 ||
+        look_start(&look, &w->tui->rt.loop, &options, err) != 0)
+        return err->code;
+    end_look(w);
+    w->look = look;
+    w->trouble[0] = '\0';
+    return 0;
+}
+
+int tui_outside_open(struct tui *t, const char *target, const char *trouble, struct error *err)
+{
+    struct tui_outside *w = t->own[OWNER_OUTSIDE];
+    if (begin_look(w, target, err) != 0)
+        return err->code;
+    w->by_itself = false;
+    snprintf(w->trouble, sizeof w->trouble, "%s", trouble);
+    tui_act(t, ACTION_VIEW, OUTSIDE_VIEW);
+    return 0;
+}
+
+/* Without a name: what is looked at already, or the node that is shown. */
+static void act_outside(void *own, const char *arg)
+{
+    struct tui_outside *w = own;
+    struct tui *t = w->tui;
+    struct error err = {0};
+    const char *target = *arg ? arg : t->live ? t->opened : "";
+    if (*arg == '\0' && w->look) {
+        w->by_itself = false;
+        tui_act(t, ACTION_VIEW, OUTSIDE_VIEW);
+    } else if (*target == '\0') {
+        tui_message(t, STYLE_ERROR,
+                    "there is no node to look at from outside: give its name or its OS pid");
+    } else if (tui_outside_open(t, target, "", &err) != 0) {
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+    }
+}
+
+/* ---- while the node does not answer */
+
+static bool is_shown(const struct tui *t)
+{
+    return strcmp(screen_view(t->screen), OUTSIDE_VIEW) == 0;
+}
+
+static void follow_link(void *own)
+{
+    struct tui_outside *w = own;
+    struct tui *t = w->tui;
+    struct error ignored = {0}; /* it is no VM of this host */
+    const enum link_state link = model_link(t->model, NULL);
+    if (link == LINK_LIVE) {
+        w->tried = false;
+        if (w->look && w->by_itself && !is_shown(t))
+            end_look(w);
+    }
+    if (!t->live || w->look || w->tried || (link != LINK_STALE && link != LINK_LOST))
+        return;
+    w->tried = true;
+    w->by_itself = begin_look(w, t->opened, &ignored) == 0;
+}
+
+static void leave_look(void *own)
+{
+    struct tui_outside *w = own;
+    w->tried = false;
+    if (w->look)
+        end_look(w);
+}
+
+static void *make_outside(struct tui *t)
+{
+    struct tui_outside *w = alloc_zero(1, sizeof *w);
+    w->tui = t;
+    return w;
+}
+
+const struct tui_owner tui_outside_owner = {.acts = {[ACTION_OUTSIDE] = {.run = act_outside}},
+                                            .make = make_outside,
+                                            .at = {[TUI_CHANGED] = follow_link,
+                                                   [TUI_LOST] = follow_link,
+                                                   [TUI_OPENS] = leave_look,
+                                                   [TUI_CLOSES] = leave_look,
+                                                   [TUI_FREES] = free}};
