@@ -39,7 +39,7 @@ UNIT_LINK = tests/unit/link/test_atom_cache tests/unit/link/test_control \
 	tests/unit/link/test_way tests/unit/link/test_listener tests/unit/link/test_inside \
 	tests/unit/link/test_tls tests/unit/link/test_tls_files
 UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/unit/local/test_images \
-	tests/unit/local/test_jit tests/unit/local/test_records tests/unit/local/test_resident
+	tests/unit/local/test_jit tests/unit/local/test_outside tests/unit/local/test_records tests/unit/local/test_resident
 UNIT_QUERY = tests/unit/query/test_allocators tests/unit/query/test_apps \
 	tests/unit/query/test_facts tests/unit/query/test_growth tests/unit/query/test_header tests/unit/query/test_holders \
 	tests/unit/query/test_late tests/unit/query/test_leaders tests/unit/query/test_links tests/unit/query/test_old_code tests/unit/query/test_node tests/unit/query/test_ports tests/unit/query/test_price tests/unit/query/test_process \
@@ -157,6 +157,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_pattern \
 	tests/fuzz/fuzz_prompt \
 	tests/fuzz/fuzz_recording \
+	tests/fuzz/fuzz_outside \
 	tests/fuzz/fuzz_records \
 	tests/fuzz/fuzz_regex \
 	tests/fuzz/fuzz_scan \
@@ -188,6 +189,7 @@ tests_fuzz_fuzz_pattern_LDADD = $(FUZZ_MAIN) $(TRACE_LIBS)
 tests_fuzz_fuzz_prompt_LDADD = $(FUZZ_MAIN) src/libui.a src/libtrace.a src/libetf.a $(READLINE_LIBS) $(BASE_LIBS)
 tests_fuzz_fuzz_recording_CPPFLAGS = $(AM_CPPFLAGS) $(FUZZ_WAYS)
 tests_fuzz_fuzz_recording_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
+tests_fuzz_fuzz_outside_LDADD = $(FUZZ_MAIN) $(LOCAL_LIBS)
 tests_fuzz_fuzz_records_LDADD = $(FUZZ_MAIN) $(LOCAL_LIBS)
 tests_fuzz_fuzz_regex_LDADD = $(FUZZ_MAIN) $(BASE_LIBS)
 tests_fuzz_fuzz_scan_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)

@@ -7,7 +7,7 @@
 #include "outside.h"
 
 struct outside_row {
-    struct slice node, command, user, otp, error, state, verdict, next;
+    struct slice node, command, user, otp, state, verdict, next;
     int64_t os_pid, wall_us, parent, tracer;
     int64_t resident, peak, swap, limit, limit_used;
     double uptime, period, cpu, kernel, late;
@@ -16,7 +16,6 @@ struct outside_row {
 #define ROW struct outside_row
 static const struct field outside_table[] = {
     FIELD("node", TEXT, node, "its name; null: it has none, or none is known"),
-    FIELD("error", TEXT, error, "why the node itself could not be asked"),
     FIELD("os_pid", COUNT, os_pid, "the OS process"),
     FIELD("wall_us", COUNT, wall_us, "this host's clock, µs since the epoch"),
     FIELD("command", TEXT, command, "release, boot script or program"),
@@ -117,7 +116,6 @@ static void add_head(json_t *root, const struct outside *o)
         .command = slice_of(o->command),
         .user = slice_of(o->user),
         .otp = slice_of(o->otp),
-        .error = slice_of(o->trouble),
         .state = slice_of(outside_state_word(o->ended ? 'X' : o->state)),
         .verdict = slice_of(verdict.text),
         .next = slice_of(verdict.next),

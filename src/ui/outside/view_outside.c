@@ -155,7 +155,7 @@ static const struct view_hint outside_hints[] = {
 
 const struct view_ops view_outside = {
     .name = "outside",
-    .title = "From outside",
+    .title = "Outside",
     .help = "A VM of this host as the host sees it, also when it does not answer.",
     .kind = VIEW_DOC,
     .shown_by = ACTION_OUTSIDE,

@@ -99,6 +99,12 @@ static void put_json_tables(struct buf *markdown)
     put_list(markdown, "`tree` of `sample`", &samples_tree_fields);
     put_list(markdown, "`threads` of `pstack`", &stack_thread_fields);
     put_list(markdown, "`frames` of `pstack`", &stack_frame_fields);
+    put_list(markdown, "An object of `outside`", &outside_fields);
+    put_list(markdown, "`dump` of `outside`", &outside_dump_fields);
+    put_list(markdown, "`sockets` of `outside`", &outside_socket_fields);
+    put_list(markdown, "`threads` of `outside`", &outside_thread_fields);
+    put_list(markdown, "`stacks` of `outside`", &outside_stack_fields);
+    put_list(markdown, "`frames` of `outside`", &outside_frame_fields);
     put_list(markdown, "A run of `spans`", &spans_run_fields);
     put_list(markdown, "`dropped` of `spans`", &spans_dropped_fields);
     put_list(markdown, "A span of `spans`", &spans_span_fields);
