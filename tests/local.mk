@@ -292,7 +292,7 @@ LIVE_TESTS = $(LIVE_LINK) $(LIVE_BINARIES) tests/live/test_calls.sh tests/live/t
 	tests/live/test_trace_caps.sh \
 	tests/live/test_trace_kills.sh \
 	tests/live/test_traces.sh tests/live/test_waits.sh tests/live/test_waits_spans.sh tests/live/test_ways.sh
-TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_life.sh tests/tmux/test_link.sh tests/tmux/test_look.sh \
+TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_life.sh tests/tmux/test_link.sh tests/tmux/test_look.sh tests/tmux/test_outside.sh \
 	tests/tmux/test_record.sh tests/tmux/test_replay.sh tests/tmux/test_spans.sh tests/tmux/test_trace.sh \
 	tests/tmux/test_views.sh
 

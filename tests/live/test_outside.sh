@@ -129,6 +129,7 @@ is_vm() { "$beamtop" nodes --format json 2>/dev/null | jq -e ".. | .os_pid? // e
 
 # Its parent has not read how it ended.
 shows_a_zombie() {
+    rm -f "$work/child"
     sh -c 'erl -noinput -eval "timer:sleep(600000), halt()." >/dev/null 2>&1 & echo $! >"$1"; exec sleep 600' - \
         "$work/child" &
     parent=$!

@@ -15,12 +15,14 @@
 
 struct tui_outside {
     struct tui *tui;
-    struct look *look;   /* NULL: none is taken */
-    bool by_itself;      /* it began because the node did not answer, and ends when it does */
-    bool tried;          /* since the node answered last */
-    char trouble[512];   /* of struct outside */
-    char said[512];      /* the verdict that was reported last */
-    struct outside seen; /* borrows its rows from the look */
+    struct look *look; /* NULL: none is taken */
+    bool by_itself;    /* it began because the node did not answer, and ends when it does */
+    bool was_shown;    /* the view, when something was typed before */
+    bool tried;        /* since the node answered last */
+    char target[LIMIT_NODE_NAME_BYTES + 1]; /* that was opened last; "": none */
+    char trouble[512];                      /* of struct outside */
+    char said[512];                         /* the verdict that was reported last */
+    struct outside seen;                    /* borrows its rows from the look */
 };
 
 static void end_look(struct tui_outside *w)
@@ -81,9 +83,17 @@ int tui_outside_open(struct tui *t, const char *target, const char *trouble, str
     if (begin_look(w, target, err) != 0)
         return err->code;
     w->by_itself = false;
+    if (target != w->target)
+        snprintf(w->target, sizeof w->target, "%s", target);
     snprintf(w->trouble, sizeof w->trouble, "%s", trouble);
     tui_act(t, ACTION_VIEW, OUTSIDE_VIEW);
     return 0;
+}
+
+/* What is meant without a name; "": nothing. */
+static const char *usual_target(const struct tui_outside *w)
+{
+    return w->tui->live ? w->tui->opened : w->target;
 }
 
 /* Without a name: what is looked at already, or the node that is shown. */
@@ -92,7 +102,7 @@ static void act_outside(void *own, const char *arg)
     struct tui_outside *w = own;
     struct tui *t = w->tui;
     struct error err = {0};
-    const char *target = *arg ? arg : t->live ? t->opened : "";
+    const char *target = *arg ? arg : usual_target(w);
     if (*arg == '\0' && w->look) {
         w->by_itself = false;
         tui_act(t, ACTION_VIEW, OUTSIDE_VIEW);
@@ -111,6 +121,16 @@ static bool is_shown(const struct tui *t)
     return strcmp(screen_view(t->screen), OUTSIDE_VIEW) == 0;
 }
 
+/* The node answers again: what was said of it holds no more. */
+static void end_watch(struct tui_outside *w)
+{
+    if (w->said[0] != '\0')
+        tui_message(w->tui, STYLE_MESSAGE, "the node answers again");
+    w->by_itself = false;
+    if (!is_shown(w->tui))
+        end_look(w);
+}
+
 static void follow_link(void *own)
 {
     struct tui_outside *w = own;
@@ -119,13 +139,26 @@ static void follow_link(void *own)
     const enum link_state link = model_link(t->model, NULL);
     if (link == LINK_LIVE) {
         w->tried = false;
-        if (w->look && w->by_itself && !is_shown(t))
-            end_look(w);
+        if (w->look && w->by_itself)
+            end_watch(w);
     }
     if (!t->live || w->look || w->tried || (link != LINK_STALE && link != LINK_LOST))
         return;
     w->tried = true;
     w->by_itself = begin_look(w, t->opened, &ignored) == 0;
+}
+
+/* The view shows the node once it is opened, by whichever way; out of sight, no VM is sampled. */
+static void follow_view(void *own)
+{
+    struct tui_outside *w = own;
+    const bool shown = is_shown(w->tui);
+    const bool comes = shown && !w->was_shown;
+    w->was_shown = shown;
+    if (w->look && !w->by_itself && !shown)
+        end_look(w);
+    if (comes && !w->look && *usual_target(w))
+        act_outside(w, "");
 }
 
 static void leave_look(void *own)
@@ -146,6 +179,7 @@ static void *make_outside(struct tui *t)
 const struct tui_owner tui_outside_owner = {.acts = {[ACTION_OUTSIDE] = {.run = act_outside}},
                                             .make = make_outside,
                                             .at = {[TUI_CHANGED] = follow_link,
+                                                   [TUI_TYPED] = follow_view,
                                                    [TUI_LOST] = follow_link,
                                                    [TUI_OPENS] = leave_look,
                                                    [TUI_CLOSES] = leave_look,

@@ -145,9 +145,8 @@ static void outside_page(void *state, const struct model *m, struct view_page *p
         page_heading(page, "Stacks");
     for (size_t i = 0; i < o->n_stacks; i++)
         put_stack(page, &o->stacks[i]);
-    snprintf(page->summary, sizeof page->summary,
-             "each second; the VM is not asked: it costs the node nothing%s",
-             o->n_stacks > 0 ? " but 19 samples per second of CPU time" : "");
+    snprintf(page->summary, sizeof page->summary, "the VM is not asked%s",
+             o->n_stacks > 0 ? "; 19 samples per second of CPU time" : ": no cost on the node");
 }
 
 static const struct view_hint outside_hints[] = {
