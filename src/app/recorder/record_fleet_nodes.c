@@ -131,7 +131,7 @@ static void fail_node(struct recorded_node *node, const char *why)
 {
     const bool is_new = strcmp(node->why, why) != 0;
     node->state = RECORDED_FAILED;
-    snprintf(node->why, sizeof node->why, "%s", why);
+    snprintf(node->why, sizeof node->why, "%.*s", (int)sizeof node->why - 1, why);
     if (is_new)
         tell_line("%s: %s", node->name, node->why);
 }

@@ -3,11 +3,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { NAME_BYTES = 128 };
+
+/* musl has no function for it before 1.2.6. */
+static bool rename_in(int dir, const char *from, const char *to, bool replace)
+{
+    unsigned flags = replace ? 0 : RENAME_NOREPLACE;
+    return syscall(SYS_renameat2, dir, from, dir, to, flags) == 0;
+}
 
 static int write_new(int dir, const char *name, const struct buf *text)
 {
@@ -32,7 +41,7 @@ int map_file_put(int dir, const char *name, const struct buf *text, bool replace
     snprintf(made, sizeof made, ".%s.%ld", name, (long)getpid());
     if (write_new(dir, made, text) != 0)
         return -1;
-    if (renameat2(dir, made, dir, name, replace ? 0 : RENAME_NOREPLACE) == 0)
+    if (rename_in(dir, made, name, replace))
         return 0;
     int why = errno;
     unlinkat(dir, made, 0);
