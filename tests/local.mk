@@ -106,6 +106,7 @@ tests/unit/report/test_%: LDADD = tests/libtest.a $(REPORT_LIBS) $(CMOCKA_LIBS)
 tests/unit/ui/test_%: LDADD = tests/libtest.a $(UI_LIBS) $(CMOCKA_LIBS)
 tests/screen/test_%: LDADD = tests/libtest.a $(UI_LIBS) $(CMOCKA_LIBS)
 tests_screen_test_replay_LDADD = tests/libtest.a $(APP_LIBS) $(CMOCKA_LIBS)
+tests_unit_local_test_images_LDADD = tests/libtest.a $(LOCAL_LIBS) $(LIBDW_LIBS) $(CMOCKA_LIBS)
 tests_unit_recording_test_recording_trace_LDADD = tests/libtest.a $(REPORT_LIBS) $(CMOCKA_LIBS)
 
 # ---- connections

@@ -14,10 +14,11 @@ int images_open(struct images **out, pid_t pid, struct error *err)
                      "native functions are found only on x86-64: this beamtop is for another "
                      "architecture");
 #else
-    return error_set(err, ERR_REFUSED,
-                     "this beamtop was built without elfutils: install libdw-dev, libelf-dev and "
-                     "libiberty-dev (Fedora: elfutils-devel binutils-devel), then configure and "
-                     "build it again");
+    return error_set(
+        err, ERR_REFUSED,
+        "this beamtop was built without elfutils: install libelf-dev and libiberty-dev "
+        "(Fedora: elfutils-libelf-devel binutils-devel), then configure and build it "
+        "again");
 #endif
 }
 

@@ -121,7 +121,7 @@ TEST(test_expression_limits)
     assert_int_equal(cfi_expression(bytes, sizeof bytes, &r, &cfa, NULL, &out), STEP_EXPRESSION);
 }
 
-#if defined HAVE_ELFUTILS && defined __x86_64__
+#if defined HAVE_LIBDW && defined __x86_64__
 #include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
