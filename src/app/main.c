@@ -46,6 +46,19 @@ static void read_env(struct app_env *env)
     };
 }
 
+/* A locale that has no files here, as in a container, has the encoding in its name. */
+static void use_locale(void)
+{
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *name = NULL;
+    if (!setlocale(LC_ALL, ""))
+        for (size_t i = 0; (!name || !*name) && i < sizeof variables / sizeof variables[0]; i++)
+            name = getenv(variables[i]);
+    if (name && (strcasestr(name, ".UTF-8") || strcasestr(name, ".utf8")))
+        setlocale(LC_CTYPE, "C.UTF-8");
+    setlocale(LC_NUMERIC, "C"); /* numbers are printed and read the same everywhere */
+}
+
 static int print_usage(const struct cli_command *command)
 {
     struct buf out;
@@ -113,8 +126,7 @@ int main(int argc, char **argv)
     open_standard_files();
     if (inside_is_meant(argc, argv))
         return inside_main(argc, argv);
-    setlocale(LC_ALL, "");
-    setlocale(LC_NUMERIC, "C"); /* numbers are printed and read the same everywhere */
+    use_locale();
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);  /* a file that may not grow is an error of its write */
     unsetenv("EI_TRACELEVEL"); /* libei would print to the screen */
