@@ -20,6 +20,10 @@ static int find_vm_process(pid_t *pid, const char *argument, struct error *err)
         (kill((pid_t)number, 0) != 0 && errno == ESRCH))
         return error_set(err, ERR_NOT_FOUND, "there is no process %.20s on this host", argument);
     *pid = (pid_t)number;
+    if (access("/proc/self", F_OK) != 0)
+        return error_set(err, ERR_REFUSED,
+                         "no /proc is mounted here, so VMs of this host cannot be found: mount -t "
+                         "proc proc /proc");
     if (!discover_is_vm(*pid))
         return error_set(err, ERR_USAGE,
                          "process %ld is not a BEAM VM: `beamtop nodes` lists those of this host",

@@ -516,7 +516,9 @@ static int open_screen(struct tty_curses *t, const struct tty_setup *setup, stru
     use_tioctl(size_of(t, &size) && is_drawable(&size));
     t->screen = newterm(setup->term ? setup->term : "dumb", t->out, t->in);
     if (!t->screen)
-        return error_set(err, ERR_SYSTEM, "the terminal type “%s” is unknown here: set TERM",
+        return error_set(err, ERR_SYSTEM,
+                         "the terminal type “%s” is unknown here: set TERM, for "
+                         "example TERM=xterm-256color",
                          setup->term ? setup->term : "");
     const char *place = tigetstr("cup");
     if (!place || place == (const char *)-1) {
