@@ -299,7 +299,8 @@ TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_life.sh tests/tmux/test_link
 
 # What `./bootstrap check` runs, and what only `./bootstrap check all` does.
 QUICK_TESTS = $(LONG_TESTS) $(SCRIPT_TESTS) $(UNIT_ALL) $(LIVE_TESTS) $(TMUX_TESTS)
-REST_TESTS = tests/live/test_million.sh tests/tmux/test_idle.sh tests/tmux/test_pictures.sh
+REST_TESTS = tests/live/test_million.sh tests/live/test_release.sh \
+	tests/tmux/test_idle.sh tests/tmux/test_pictures.sh
 ALL_TESTS = $(QUICK_TESTS) $(REST_TESTS)
 TESTS = $(ALL_TESTS)
 

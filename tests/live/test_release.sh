@@ -1,0 +1,161 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The static program where nothing but it is: empty and read-only roots, other users, namespaces, C
+# libraries. Each prints the list of a node's processes within 3 s, or why it cannot.
+# shellcheck disable=SC1091,SC2016,SC2034,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/epmd.sh"
+
+[ "$(id -u)" = 0 ] || skip_all "only root makes roots and namespaces"
+programs=$(find "$BEAMTOP_SRCDIR/build-release" -path "*/$(uname -m)-*/src/beamtop" 2>/dev/null | sort)
+[ -n "$programs" ] || skip_all "no static program: release/make.sh --program x86_64-linux-musl"
+PATH=$PATH:/usr/sbin:/sbin
+
+node=release@127.0.0.1
+root=$work/root
+cookie=secret # on the command line: the node is this script's
+
+is_up() { "$program" info "$node" --cookie "$cookie" --timeout 30 >/dev/null 2>&1; }
+
+# 3 s where the machine is idle: on one that is not, what the list needs may take longer.
+limit_ms=3000
+[ -z "${BEAMTOP_LINES:-}${MAKELEVEL:-}" ] || limit_ms=60000
+
+# lists COMMAND…: it runs the program, which prints the list in time; how long it took is said.
+lists() {
+    began=$(date +%s%N)
+    "$@" top "$node" --cookie "$cookie" --timeout 30 -n 1 --rows 3 </dev/null >"$work/out" 2>&1
+    code=$?
+    took_ms=$((($(date +%s%N) - began) / 1000000))
+    if [ "$code" != 0 ] || ! grep -q 'code_server' "$work/out"; then
+        echo "exit code $code:"
+        cat "$work/out"
+        return 1
+    fi
+    measured "$took_ms ms"
+    [ "$took_ms" -le "$limit_ms" ] || { echo "$took_ms ms"; return 1; }
+}
+
+# refuses TEXT COMMAND…: it cannot, and says so.
+refuses() {
+    text=$1
+    shift
+    "$@" >"$work/out" 2>&1 </dev/null
+    code=$?
+    if [ "$code" = 0 ] || [ "$code" -ge 124 ] || ! grep -qE "^beamtop: .*$text" "$work/out"; then
+        echo "exit code $code:"
+        cat "$work/out"
+        return 1
+    fi
+    measured "$(sed 's/^beamtop: //' "$work/out" | tr '\n' ' ')"
+}
+
+measured() { printf '%s|%s|%s\n' "$kind" "$tap_name" "$*" >>"$work/table"; }
+
+bare() { env -i LANG=C.UTF-8 PATH="$PATH" ERL_EPMD_PORT="$ERL_EPMD_PORT" "$@"; }
+chrooted() { bare chroot "$root" /beamtop "$@"; }
+with_proc() {
+    bare unshare --mount sh -c 'mount -t proc proc "$0/proc" && exec chroot "$0" /beamtop "$@"' "$root" "$@"
+}
+
+on_the_host() { lists "$program"; }
+empty_root() { lists chrooted; }
+empty_root_with_proc() { lists with_proc; }
+read_only_root() {
+    lists bare unshare --mount sh -c 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" &&
+        ! (: >"$0/x") 2>/dev/null && exec chroot "$0" /beamtop "$@"' "$root"
+}
+user_without_a_name() { lists bare chroot --userspec=65532:65532 "$root" /beamtop; }
+processes_of_others_hidden() {
+    lists bare unshare --mount sh -c 'mount -t proc -o hidepid=2 proc "$0/proc" &&
+        exec chroot --userspec=65532:65532 "$0" /beamtop "$@"' "$root"
+}
+no_capability() { lists bare setpriv --bounding-set=-all --inh-caps=-all --no-new-privs "$program"; }
+other_pid_namespace() { lists bare unshare --pid --fork --mount-proc "$program"; }
+other_user_namespace() { lists bare unshare --user "$program"; }
+other_network_namespace() {
+    refuses 'Give the port with --port|epmd|not reach|refused|unreachable' bare unshare --net "$program" top "$node" --cookie "$cookie" -n 1
+}
+
+old_c_library() { in_release 23; }
+new_c_library() { in_release 29; }
+in_release() {
+    other=$("$BEAMTOP_SRCDIR/tests/live/otp.sh" --root "$1" 2>"$work/why") || {
+        not_tried "$(tail -n 1 "$work/why")"
+        return 0
+    }
+    [ -n "$other" ] || { not_tried "OTP $1 is this machine's own"; return 0; }
+    lists bare unshare --mount sh -c 'mount --bind "$1" "$0/mnt" && shift &&
+        exec chroot "$0" /mnt/beamtop "$@"' "$other" "$root"
+}
+
+a_host_that_has_no_address() {
+    refuses 'host nowhere.invalid' chrooted top a@nowhere.invalid --cookie "$cookie" -n 1
+}
+no_home_has_no_cookie() { refuses 'no cookie' chrooted top "$node" -n 1; }
+no_proc_has_no_vms() { refuses 'no /proc' chrooted sample 1 --for 0.1s; }
+unknown_terminals_are_named() {
+    command -v script >/dev/null 2>&1 || { not_tried "no script here"; return 0; }
+    bare TERM=no-such-terminal script -qec \
+        "chroot $root /beamtop $node --cookie $cookie" /dev/null </dev/null >"$work/out" 2>&1
+    grep -q 'TERM=xterm-256color' "$work/out" || { cat "$work/out"; return 1; }
+}
+
+# Each description that is inside shows the screen where there is no terminfo.
+shows_the_screen_as() {
+    command -v tmux >/dev/null 2>&1 || { not_tried "no tmux here"; return 0; }
+    tmux -S "$work/tmux" -f /dev/null new-session -d -x 100 -y 20 \
+        "env -i LANG=C.UTF-8 TERM=$1 ERL_EPMD_PORT=$ERL_EPMD_PORT $(command -v chroot) '$root' /beamtop $node --cookie $cookie --timeout 30; cat"
+    wait_until 60 shows 'code_server|init'
+    code=$?
+    [ "$code" = 0 ] || cat "$work/shown"
+    tmux -S "$work/tmux" kill-server
+    return "$code"
+}
+shows() { tmux -S "$work/tmux" capture-pane -p >"$work/shown" 2>&1 && grep -qE "$1" "$work/shown"; }
+
+# Nothing of the host is needed: no library, no interpreter.
+needs_nothing() {
+    command -v readelf >/dev/null 2>&1 || { not_tried "no readelf here"; return 0; }
+    ! readelf -ldW "$program" | grep -E 'INTERP|NEEDED'
+}
+
+is_small() {
+    size=$(wc -c <"$program")
+    measured "$size bytes"
+    [ "$size" -le $((8 * 1024 * 1024)) ] || { echo "$size bytes"; return 1; }
+}
+
+stop_all() {
+    [ -z "${node_pid:-}" ] || { kill "$node_pid"; wait "$node_pid"; } 2>/dev/null
+    stop_epmd
+    rm -rf "$work"
+}
+
+trap stop_all EXIT
+trap 'exit 130' HUP INT TERM PIPE
+start_epmd
+erl -noinput -start_epmd false -name "$node" -setcookie "$cookie" -eval 'timer:sleep(1200000), halt().' \
+    >"$work/node" 2>&1 &
+node_pid=$!
+mkdir -p "$root/proc" "$root/mnt"
+
+for program in $programs; do
+    kind=$(basename "$(dirname "$(dirname "$program")")")
+    cp "$program" "$root/beamtop"
+    wait_until 60 is_up || fail_all "the node does not start" "$work/node"
+    run needs_nothing
+    run is_small
+    for place in on_the_host empty_root empty_root_with_proc read_only_root user_without_a_name \
+        processes_of_others_hidden no_capability other_pid_namespace other_user_namespace \
+        other_network_namespace old_c_library new_c_library a_host_that_has_no_address \
+        no_home_has_no_cookie no_proc_has_no_vms unknown_terminals_are_named; do
+        run "$place"
+    done
+    for terminal in xterm-256color tmux-256color screen-256color linux vt100; do
+        run shows_the_screen_as "$terminal"
+    done
+done
+sed 's/^/# /' "$work/table"
+finish
