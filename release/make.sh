@@ -75,7 +75,7 @@ staged() {
         cp "$native"/man/*.[157] "$built/$1/man"
         cp "$native"/completion/* "$built/$1/completion"
     fi
-    make -s -C "$built/$1" install DESTDIR="$stage" >&2
+    make -s -C "$built/$1" install DESTDIR="$stage" >/dev/null
     gzip -9n "$stage"/usr/share/man/man*/*
     find "$stage" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 }
@@ -93,7 +93,7 @@ deb() {
     mkdir -p "$tree/DEBIAN"
     cp -a "$stage/usr" "$tree"
     {
-        echo "This package has what these sources and those of the parts below made."
+        echo "beamtop is under the GNU General Public License, version 3 or later. It has these parts:"
         echo
         cat "$files/$name.spdx"
     } >"$tree/usr/share/doc/beamtop/copyright"
