@@ -131,6 +131,14 @@ rpm() {
     find "$work" -name '*.rpm' -exec mv {} "$files/" \;
 }
 
+# expression LICENCE: as SPDX writes it. Several are in parentheses.
+expression() {
+    case $1 in
+    *+AND+* | *+OR+*) echo "($(echo "$1" | tr + ' '))" ;;
+    *) echo "$1" ;;
+    esac
+}
+
 # spdx TARGET: the parts of its program, as SPDX tags and values.
 spdx() {
     id() { echo "$1" | tr -c 'A-Za-z0-9.\n' -; }
@@ -166,7 +174,7 @@ PackageSourceInfo: $path of Debian's archive
 PackageChecksum: SHA256: $sum
 PackageDownloadLocation: NOASSERTION
 FilesAnalyzed: false
-PackageLicenseDeclared: $(echo "$licence" | tr + ' ')
+PackageLicenseDeclared: $(expression "$licence")
 Relationship: SPDXRef-beamtop STATIC_LINK SPDXRef-$(id "$part")
 EOF
     done

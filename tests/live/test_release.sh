@@ -105,15 +105,16 @@ unknown_terminals_are_named() {
 # Each description that is inside shows the screen where there is no terminfo.
 shows_the_screen_as() {
     command -v tmux >/dev/null 2>&1 || { not_tried "no tmux here"; return 0; }
-    tmux -S "$work/tmux" -f /dev/null new-session -d -x 100 -y 20 \
+    server=$work/tmux-$kind-$1 # the last one may still be ending
+    tmux -S "$server" -f /dev/null new-session -d -x 100 -y 20 \
         "env -i LANG=C.UTF-8 TERM=$1 ERL_EPMD_PORT=$ERL_EPMD_PORT $(command -v chroot) '$root' /beamtop $node --cookie $cookie --timeout 30; cat"
     wait_until 60 shows 'code_server|init'
     code=$?
     [ "$code" = 0 ] || cat "$work/shown"
-    tmux -S "$work/tmux" kill-server
+    tmux -S "$server" kill-server
     return "$code"
 }
-shows() { tmux -S "$work/tmux" capture-pane -p >"$work/shown" 2>&1 && grep -qE "$1" "$work/shown"; }
+shows() { tmux -S "$server" capture-pane -p >"$work/shown" 2>&1 && grep -qE "$1" "$work/shown"; }
 
 # Nothing of the host is needed: no library, no interpreter.
 needs_nothing() {
