@@ -27,6 +27,7 @@ src_liblocal_a_SOURCES =
 include src/local/image/local.mk
 include src/local/jit/local.mk
 include src/local/outside/local.mk
+include src/local/machine/local.mk
 include src/local/process/local.mk
 include src/local/sampler/local.mk
 src_liblocal_a_CFLAGS = $(AM_CFLAGS) $(ELFUTILS_CFLAGS)

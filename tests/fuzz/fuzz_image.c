@@ -2,8 +2,9 @@
 /* A file with code: its symbols, and steps from several places. */
 #include "config.h"
 #include "fuzz.h"
+#include "beamtop/local/machine.h"
 
-#if defined HAVE_ELFUTILS && defined __x86_64__
+#if defined HAVE_ELFUTILS && defined MACHINE_IS_SAMPLED
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -30,17 +31,19 @@ static void steps(struct image_file *f, uint64_t pc)
 {
     const struct memory m = {read_stack, &f->cfi};
     struct cfi_row row;
-    struct registers r = {.known = (1u << REGISTERS) - 1};
+    const struct machine *machine = f->machine;
+    const uint64_t all = (UINT64_C(1) << machine->n_registers) - 1;
+    struct registers r = {.known = all};
     for (size_t i = 0; i < REGISTERS; i++)
         r.value[i] = 0x7fff00000008 + 16 * i;
-    r.value[REGISTER_RIP] = pc;
-    for (int i = 0; i < STEPS && cfi_row(&f->cfi, r.value[REGISTER_RIP], &row); i++) {
+    r.value[machine->pc] = pc;
+    for (int i = 0; i < STEPS && cfi_row(&f->cfi, r.value[machine->pc], &row); i++) {
         const struct registers before = r;
-        if (cfi_step(&row, &r, &m) != STEP_CALLER) {
+        if (cfi_step(machine, &row, i == 0, &r, &m) != STEP_CALLER) {
             FUZZ_REQUIRE(memcmp(&before, &r, sizeof r) == 0);
             break;
         }
-        FUZZ_REQUIRE(r.known >> REGISTERS == 0 && (r.known & 1u << REGISTER_RIP));
+        FUZZ_REQUIRE((r.known & ~all) == 0 && registers_know(&r, machine->pc));
     }
 }
 

@@ -40,8 +40,19 @@ static void check(const struct jit *j, const struct memory *m)
         last = f->end;
     }
     FUZZ_REQUIRE(!jit_changed(j, m));
-    FUZZ_REQUIRE(jit_htop_offset(j) < 128 && jit_resume_offset(j) < 2048 &&
+    FUZZ_REQUIRE(jit_htop_offset(j) < 256 && jit_resume_offset(j) < 2048 &&
                  jit_layout(j) <= JIT_FRAME_POINTERS);
+}
+
+static void read_as(const struct machine *machine, const struct memory *m)
+{
+    struct error err = {0};
+    struct jit *j = NULL;
+    int rc = jit_read(&j, machine, m, DESCRIPTOR, &err);
+    FUZZ_REQUIRE((rc == 0) == (j != NULL) && err.code == (enum err)rc);
+    if (j)
+        check(j, m);
+    jit_free(j);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -49,14 +60,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct bytes bytes = {data, size};
     const struct memory m = {read_bytes, &bytes};
     const struct jit_range all = {BASE, BASE + size};
-    struct error err = {0};
-    struct jit *j = NULL;
     uint64_t found = jit_scan(&m, &all, 1);
     FUZZ_REQUIRE(found == 0 || (found >= BASE && found + 24 <= BASE + size));
-    int rc = jit_read(&j, &m, DESCRIPTOR, &err);
-    FUZZ_REQUIRE((rc == 0) == (j != NULL) && err.code == (enum err)rc);
-    if (j)
-        check(j, &m);
-    jit_free(j);
+    read_as(&machine_x86_64, &m);
+    read_as(&machine_aarch64, &m);
     return 0;
 }

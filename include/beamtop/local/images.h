@@ -16,26 +16,10 @@
 #include "beamtop/base/sample.h"
 #include "beamtop/base/slice.h"
 #include "beamtop/local/jit.h"
+#include "beamtop/local/machine.h"
 #include "beamtop/local/memory.h"
 
 struct images;
-
-/* Registers of x86-64 in DWARF's order: 0 RAX … 7 RSP … 16 the instruction pointer. */
-enum {
-    REGISTER_RBX = 3,
-    REGISTER_RBP = 6,
-    REGISTER_RSP = 7,
-    REGISTER_R13 = 13,
-    REGISTER_R14 = 14,
-    REGISTER_R15 = 15,
-    REGISTER_RIP = 16,
-    REGISTERS
-};
-
-struct registers {
-    uint64_t value[REGISTERS];
-    uint32_t known; /* bit r: value[r] is known */
-};
 
 /* Opens the files of /proc/PID/maps that are executable, and checks that they are those mapped
  * (device, inode). A file that cannot be opened stays without symbols. ERR_SYSTEM: maps. */
@@ -73,9 +57,9 @@ bool images_has_symbols(const struct images *i);
 bool images_is_stripped(const struct images *i);
 
 enum step {
-    STEP_CALLER,     /* registers are those of the caller, rip the return address */
+    STEP_CALLER,     /* registers are those of the caller, pc the return address */
     STEP_OUTERMOST,  /* the thread began here */
-    STEP_NO_IMAGE,   /* no file is mapped at rip: JIT code, or none */
+    STEP_NO_IMAGE,   /* no file is mapped at pc: JIT code, or none */
     STEP_NO_RULE,    /* no CFI for it */
     STEP_EXPRESSION, /* a rule that is not evaluated */
     STEP_MEMORY,     /* the stack could not be read */
@@ -83,7 +67,7 @@ enum step {
 
 /*
  * From a frame to its caller by the CFI of its image (DWARF 5, section 6.4; rows are kept by
- * address). *leaf: rip is where it was interrupted, else a return address; set for the caller,
+ * address). *leaf: pc is where it was interrupted, else a return address; set for the caller,
  * which a signal may have interrupted. The stack is read through `stack`. Registers are untouched
  * unless STEP_CALLER, and no longer known where the caller's cannot be restored. */
 enum step images_step(struct images *i, struct registers *r, bool *leaf,

@@ -13,6 +13,7 @@
 
 #include "beamtop/base/error.h"
 #include "beamtop/base/slice.h"
+#include "beamtop/local/machine.h"
 #include "beamtop/local/memory.h"
 
 struct jit;
@@ -36,8 +37,10 @@ struct jit_range {
  * that fits); 0: there is none. */
 uint64_t jit_scan(const struct memory *m, const struct jit_range *ranges, size_t n);
 
-/* All functions. ERR_NOT_FOUND: no list there (no JIT), ERR_FORMAT: it never fitted, ERR_LIMIT. */
-int jit_read(struct jit **out, const struct memory *m, uint64_t descriptor, struct error *err);
+/* All functions, of a VM on that machine. ERR_NOT_FOUND: no list there (no JIT), ERR_FORMAT: it
+ * never fitted, ERR_LIMIT. */
+int jit_read(struct jit **out, const struct machine *machine, const struct memory *m,
+             uint64_t descriptor, struct error *err);
 void jit_free(struct jit *j); /* NULL is fine */
 /* Whether code was loaded since; one small read. */
 bool jit_changed(const struct jit *j, const struct memory *m);

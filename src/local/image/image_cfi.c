@@ -45,6 +45,8 @@ static void read_augmentation(const struct cfi *c, struct cfi_cie *cie, const ch
             cie->encoding = (uint8_t)image_unsigned(&data, 1);
         } else if (*letters == 'S') {
             cie->signal = true;
+        } else if (*letters == 'B' || *letters == 'G') {
+            continue; /* aarch64: the key of authentication, tagged memory */
         } else if (*letters == 'L') {
             image_unsigned(&data, 1);
         } else if (*letters == 'P') {
@@ -78,7 +80,7 @@ static void read_cie(struct cfi *c, struct image_bytes in, size_t at)
         return;
     }
     cie.program = in.at;
-    if (in.bad || return_address != REGISTER_RIP)
+    if (in.bad || return_address != c->machine->return_column)
         return;
     c->cies = alloc_resize(c->cies, c->n_cies + 1, sizeof *c->cies);
     c->cies[c->n_cies++] = cie;
@@ -114,9 +116,10 @@ static int compare_start(const void *a, const void *b)
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
-void cfi_read(struct cfi *c, const uint8_t *bytes, size_t len, uint64_t address)
+void cfi_read(struct cfi *c, const struct machine *machine, const uint8_t *bytes, size_t len,
+              uint64_t address)
 {
-    *c = (struct cfi){.bytes = bytes, .len = len, .address = address};
+    *c = (struct cfi){.machine = machine, .bytes = bytes, .len = len, .address = address};
     struct image_bytes all = {bytes, bytes + len, false};
     while (image_left(&all) >= 8) {
         size_t at = offset_of(c, all.at);
@@ -151,6 +154,7 @@ struct program {
     struct cfi_row kept[KEPT];
     size_t n_kept;
     uint64_t at, pc;
+    const struct machine *machine;
     const struct cfi_cie *cie;
     struct image_bytes in;
     bool in_cie;
@@ -299,6 +303,9 @@ static void run_instruction(struct program *p, uint8_t op)
     case 0x0f: /* DW_CFA_def_cfa_expression */
         p->row.cfa = read_block(p, CFI_VALUE_EXPRESSION);
         break;
+    case 0x2d: /* DW_CFA_AARCH64_negate_ra_state: machine->code is enough */
+        in->bad |= p->machine != &machine_aarch64;
+        break;
     case 0x13: /* DW_CFA_def_cfa_offset_sf */
         change_cfa(p, p->row.cfa_register, image_sleb(in) * p->cie->data_factor);
         break;
@@ -332,13 +339,12 @@ static bool run_program(struct program *p, const uint8_t *from, const uint8_t *e
 }
 
 /* The ABI's rules: registers that a function preserves, and its caller's stack pointer. */
-static void abi_row(struct cfi_row *row)
+static void abi_row(struct cfi_row *row, const struct machine *machine)
 {
-    static const uint8_t kept[] = {REGISTER_RBX, REGISTER_RBP, 12,
-                                   REGISTER_R13, REGISTER_R14, REGISTER_R15};
-    for (size_t i = 0; i < sizeof kept; i++)
-        row->rule[kept[i]].how = CFI_SAME;
-    row->rule[REGISTER_RSP].how = CFI_VALUE_OFFSET;
+    for (size_t i = 0; i < machine->n_registers; i++)
+        if (machine->preserved >> i & 1)
+            row->rule[i].how = CFI_SAME;
+    row->rule[machine->sp].how = CFI_VALUE_OFFSET;
 }
 
 size_t cfi_until(const void *items, size_t n, size_t size, uint64_t address)
@@ -369,12 +375,13 @@ bool cfi_row(const struct cfi *c, uint64_t pc, struct cfi_row *out)
         return false;
     struct program p;
     p.row = (struct cfi_row){0};
+    p.machine = c->machine;
     p.cie = &c->cies[f->cie];
     p.at = f->start;
     p.pc = pc;
     p.n_kept = 0;
     p.in_cie = true;
-    abi_row(&p.row);
+    abi_row(&p.row, c->machine);
     p.initial = p.row;
     if (!run_program(&p, p.cie->program, p.cie->end))
         return false;
@@ -394,7 +401,7 @@ static enum step canonical_address(const struct cfi_row *row, const struct regis
 {
     if (row->cfa.how == CFI_VALUE_EXPRESSION)
         return cfi_expression(row->cfa.expression, row->cfa.len, r, NULL, stack, cfa);
-    if (!(r->known & 1u << row->cfa_register))
+    if (!registers_know(r, row->cfa_register))
         return STEP_NO_RULE;
     *cfa = r->value[row->cfa_register] + row->cfa.offset;
     return STEP_CALLER;
@@ -429,31 +436,62 @@ static enum step one_register(const struct cfi_row *row, unsigned number, uint64
     if (rule->how == CFI_UNDEFINED || from >= REGISTERS)
         return STEP_CALLER;
     if (rule->how == CFI_SAME || rule->how == CFI_REGISTER) {
-        if (!(r->known & 1u << from))
+        if (!registers_know(r, (unsigned)from))
             return STEP_CALLER;
         v = r->value[from];
     } else {
         s = value_of(rule, r, cfa, stack, &v);
     }
     caller->value[number] = v;
-    caller->known |= 1u << number;
+    caller->known |= UINT64_C(1) << number;
     return s;
 }
 
-enum step cfi_step(const struct cfi_row *row, struct registers *r, const struct memory *stack)
+/* A caller's frame is above this one; without this check a walk would never end. One that keeps its
+ * return address in a register may have no frame, if it has called nothing. */
+static bool frame_ends(const struct machine *machine, const struct cfi_row *row, bool leaf,
+                       const struct registers *r, uint64_t cfa)
 {
+    if (row->signal)
+        return true;
+    const bool frameless = leaf && machine->return_column != machine->pc &&
+                           row->rule[machine->return_column].how == CFI_SAME;
+    return registers_know(r, machine->sp) &&
+           (cfa > r->value[machine->sp] || (frameless && cfa == r->value[machine->sp]));
+}
+
+static void return_to(const struct machine *machine, struct registers *r)
+{
+    r->value[machine->pc] = r->value[machine->return_column] & machine->code;
+    r->known |= UINT64_C(1) << machine->pc;
+}
+
+enum step cfi_step(const struct machine *machine, const struct cfi_row *row, bool leaf,
+                   struct registers *r, const struct memory *stack)
+{
+    const unsigned back = machine->return_column;
     struct registers caller = {0};
     uint64_t cfa = 0;
     enum step s = canonical_address(row, r, stack, &cfa);
-    for (unsigned i = 0; i < REGISTERS && s == STEP_CALLER; i++)
+    for (unsigned i = 0; i < machine->n_registers && s == STEP_CALLER; i++)
         s = one_register(row, i, cfa, r, stack, &caller);
     if (s != STEP_CALLER)
         return s;
-    if (!(caller.known & 1u << REGISTER_RIP) || caller.value[REGISTER_RIP] == 0)
+    if (!registers_know(&caller, back) || (caller.value[back] & machine->code) == 0)
         return STEP_OUTERMOST;
-    /* A caller's frame is above this one; without this check a walk would never end. */
-    if (!row->signal && (!(r->known & 1u << REGISTER_RSP) || cfa <= r->value[REGISTER_RSP]))
+    if (!frame_ends(machine, row, leaf, r, cfa))
         return STEP_NO_RULE;
+    return_to(machine, &caller);
     *r = caller;
+    return STEP_CALLER;
+}
+
+enum step cfi_step_link(const struct machine *machine, bool leaf, struct registers *r)
+{
+    const unsigned back = machine->return_column;
+    if (!leaf || back == machine->pc || !registers_know(r, back) ||
+        (r->value[back] & machine->code) == 0)
+        return STEP_NO_RULE;
+    return_to(machine, r);
     return STEP_CALLER;
 }

@@ -53,6 +53,7 @@ struct cfi_fde {
 };
 
 struct cfi {
+    const struct machine *machine;
     const uint8_t *bytes; /* borrowed */
     size_t len;
     uint64_t address; /* of the section */
@@ -66,7 +67,8 @@ struct cfi {
 size_t cfi_until(const void *items, size_t n, size_t size, uint64_t address);
 
 /* What cannot be read is left out. */
-void cfi_read(struct cfi *c, const uint8_t *bytes, size_t len, uint64_t address);
+void cfi_read(struct cfi *c, const struct machine *machine, const uint8_t *bytes, size_t len,
+              uint64_t address);
 void cfi_clear(struct cfi *c);
 /* The row for that address of the file; false: none. */
 bool cfi_row(const struct cfi *c, uint64_t pc, struct cfi_row *out);
@@ -77,7 +79,13 @@ bool cfi_row(const struct cfi *c, uint64_t pc, struct cfi_row *out);
 enum step cfi_expression(const uint8_t *bytes, size_t len, const struct registers *r,
                          const uint64_t *cfa, const struct memory *stack, uint64_t *out);
 
-/* From the registers of a frame to those of its caller; untouched unless STEP_CALLER. */
-enum step cfi_step(const struct cfi_row *row, struct registers *r, const struct memory *stack);
+/* From the registers of a frame to those of its caller; untouched unless STEP_CALLER. leaf: as of
+ * images_step(). */
+enum step cfi_step(const struct machine *machine, const struct cfi_row *row, bool leaf,
+                   struct registers *r, const struct memory *stack);
+
+/* Where no row is: of an interrupted frame, the link register has the return address. So it is in
+ * .plt, which linkers of aarch64 give no CFI. STEP_NO_RULE: another frame, or another machine. */
+enum step cfi_step_link(const struct machine *machine, bool leaf, struct registers *r);
 
 #endif

@@ -22,7 +22,7 @@ enum {
     OP_BREGX = 0x92,
 };
 
-struct machine {
+struct evaluation {
     struct image_bytes in;
     uint64_t value[LIMIT_EXPRESSION_STACK];
     size_t n;
@@ -30,7 +30,7 @@ struct machine {
     const struct memory *stack;
 };
 
-static enum step push_value(struct machine *m, uint64_t v)
+static enum step push_value(struct evaluation *m, uint64_t v)
 {
     if (m->n == LIMIT_EXPRESSION_STACK)
         return STEP_EXPRESSION;
@@ -38,21 +38,21 @@ static enum step push_value(struct machine *m, uint64_t v)
     return STEP_CALLER;
 }
 
-static enum step push_register(struct machine *m, uint64_t number)
+static enum step push_register(struct evaluation *m, uint64_t number)
 {
     uint64_t offset = image_sleb(&m->in);
-    if (number >= REGISTERS || !(m->r->known & 1u << number))
+    if (number >= REGISTERS || !registers_know(m->r, (unsigned)number))
         return STEP_EXPRESSION;
     return push_value(m, m->r->value[number] + offset);
 }
 
-static enum step push_constant(struct machine *m, uint8_t op)
+static enum step push_constant(struct evaluation *m, uint8_t op)
 {
     unsigned bytes = 1u << (op - OP_CONST1U) / 2;
     return push_value(m, op % 2 ? image_signed(&m->in, bytes) : image_unsigned(&m->in, bytes));
 }
 
-static enum step apply_two(struct machine *m, uint8_t op)
+static enum step apply_two(struct evaluation *m, uint8_t op)
 {
     if (m->n < 2)
         return STEP_EXPRESSION;
@@ -78,7 +78,7 @@ static enum step apply_two(struct machine *m, uint8_t op)
     }
 }
 
-static enum step apply_one(struct machine *m, uint8_t op)
+static enum step apply_one(struct evaluation *m, uint8_t op)
 {
     if (op >= OP_LIT0 && op < OP_LIT0 + 32)
         return push_value(m, op - OP_LIT0);
@@ -111,7 +111,7 @@ static enum step apply_one(struct machine *m, uint8_t op)
 enum step cfi_expression(const uint8_t *bytes, size_t len, const struct registers *r,
                          const uint64_t *cfa, const struct memory *stack, uint64_t *out)
 {
-    struct machine m = {.in = {bytes, bytes + len, false}, .r = r, .stack = stack};
+    struct evaluation m = {.in = {bytes, bytes + len, false}, .r = r, .stack = stack};
     if (len > LIMIT_EXPRESSION_BYTES)
         return STEP_EXPRESSION;
     if (cfa)

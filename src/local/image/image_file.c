@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "config.h"
 #include "beamtop/local/images.h"
-#if defined HAVE_ELFUTILS && defined __x86_64__
+#if defined HAVE_ELFUTILS && defined MACHINE_IS_SAMPLED
 #include "local/image/image_file.h"
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ static bool header_fits(int fd)
     Elf64_Ehdr h;
     return pread(fd, &h, sizeof h, 0) == (ssize_t)sizeof h &&
            memcmp(h.e_ident, ELFMAG, SELFMAG) == 0 && h.e_ident[EI_CLASS] == ELFCLASS64 &&
-           h.e_ident[EI_DATA] == ELFDATA2LSB && h.e_machine == EM_X86_64 &&
+           h.e_ident[EI_DATA] == ELFDATA2LSB && machine_of_elf(h.e_machine) &&
            (h.e_type == ET_EXEC || h.e_type == ET_DYN) && h.e_phnum <= LIMIT_IMAGE_SEGMENTS &&
            h.e_shnum <= LIMIT_IMAGE_SECTIONS && (h.e_shnum > 0 || h.e_shoff == 0);
 }
@@ -88,7 +88,7 @@ static struct slice read_build_id(Elf_Data *d)
 static void read_eh_frame(struct image_file *f, Elf_Data *d, uint64_t address)
 {
     if (d && !f->cfi.bytes)
-        cfi_read(&f->cfi, d->d_buf, d->d_size, address);
+        cfi_read(&f->cfi, f->machine, d->d_buf, d->d_size, address);
 }
 
 static void read_section(struct image_file *f, size_t index, struct slice names, uint64_t *budget)
@@ -199,7 +199,9 @@ bool image_file_read(struct image_file *f, int fd, uint64_t *budget)
 {
     size_t sections = 0, names_index = 0;
     f->elf = elf_of(fd);
-    if (!f->elf)
+    GElf_Ehdr header;
+    if (!f->elf || !gelf_getehdr(f->elf, &header) ||
+        !(f->machine = machine_of_elf(header.e_machine)))
         return false;
     read_segments(f);
     struct slice names = {0};

@@ -32,6 +32,7 @@ struct image_name {
 
 struct image_file {
     Elf *elf, *debug; /* NULL: no ELF file */
+    const struct machine *machine;
     struct image_segment segments[LIMIT_IMAGE_SEGMENTS];
     size_t n_segments;
     struct image_table own, exported; /* .symtab, of the debug file as well; .dynsym */
@@ -43,7 +44,8 @@ struct image_file {
 };
 
 /* Reads the file; the descriptor is no longer needed afterwards, and stays open. *budget: bytes
- * that may be read. False: not an ELF file for x86-64. */
+ * that may be read. False: not an ELF file of a machine that is
+ * sampled. */
 bool image_file_read(struct image_file *f, int fd, uint64_t *budget);
 void image_file_clear(struct image_file *f);
 /* The name of the library that it needs as i-th; empty: no more. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "config.h"
 #include "local/image/image_name.h"
-#if defined HAVE_ELFUTILS && defined __x86_64__
+#include "beamtop/local/machine.h"
+#if defined HAVE_ELFUTILS && defined MACHINE_IS_SAMPLED
 
 #include <ctype.h>
 #include <libiberty/demangle.h>

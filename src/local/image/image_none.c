@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where libelf or x86-64 is missing: images.h that opens nothing. */
+/* Where libelf is missing, or the machine is of another kind: images.h that opens nothing. */
 #include "config.h"
 #include "beamtop/local/images.h"
 #include "local/image/image_name.h"
 
-#if !defined HAVE_ELFUTILS || !defined __x86_64__
+#if !defined HAVE_ELFUTILS || !defined MACHINE_IS_SAMPLED
 int images_open(struct images **out, pid_t pid, struct error *err)
 {
     (void)pid;
     *out = NULL;
-#ifndef __x86_64__
+#ifndef MACHINE_IS_SAMPLED
     return error_set(err, ERR_REFUSED,
-                     "native functions are found only on x86-64: this beamtop is for another "
-                     "architecture");
+                     "native functions are found only on x86-64 and aarch64: this beamtop is for "
+                     "another architecture");
 #else
     return error_set(
         err, ERR_REFUSED,

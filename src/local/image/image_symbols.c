@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "config.h"
 #include "beamtop/local/images.h"
-#if defined HAVE_ELFUTILS && defined __x86_64__
+#if defined HAVE_ELFUTILS && defined MACHINE_IS_SAMPLED
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>

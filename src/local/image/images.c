@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "config.h"
 #include "beamtop/local/images.h"
-#if defined HAVE_ELFUTILS && defined __x86_64__
+#if defined HAVE_ELFUTILS && defined MACHINE_IS_SAMPLED
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -275,7 +275,8 @@ static void parse_image(struct images *i, struct image *image)
 {
     if (image->fd < 0)
         return;
-    image->unreadable = !image_file_read(&image->file, image->fd, &i->budget);
+    image->unreadable = !image_file_read(&image->file, image->fd, &i->budget) ||
+                        image->file.machine != machine_of_host();
     close(image->fd);
     image->fd = -1;
 }
@@ -433,16 +434,15 @@ static const struct cfi_row *row_at(struct images *i, const struct range *r, uin
 
 enum step images_step(struct images *i, struct registers *r, bool *leaf, const struct memory *stack)
 {
-    uint64_t at = r->value[REGISTER_RIP] - (*leaf ? 0 : 1);
-    const struct range *range = r->known & 1u << REGISTER_RIP ? range_at(i, at) : NULL;
+    const struct machine *machine = machine_of_host();
+    uint64_t at = r->value[machine->pc] - (*leaf ? 0 : 1);
+    const struct range *range = registers_know(r, machine->pc) ? range_at(i, at) : NULL;
     if (!range)
         return STEP_NO_IMAGE;
     const struct cfi_row *row = row_at(i, range, at);
-    if (!row)
-        return STEP_NO_RULE;
-    enum step s = cfi_step(row, r, stack);
+    enum step s = row ? cfi_step(machine, row, *leaf, r, stack) : cfi_step_link(machine, *leaf, r);
     if (s == STEP_CALLER)
-        *leaf = row->signal;
+        *leaf = row && row->signal;
     return s;
 }
 

@@ -118,7 +118,7 @@ bool jit_code(const struct jit *j, const struct memory *m, uint64_t address, voi
 {
     const struct jit_function *f = jit_at(j, address);
     const struct jit_function *end = j->functions + j->count;
-    if (!f || len > JIT_ADDRESS_END)
+    if (!f || len > MACHINE_ADDRESSES)
         return false;
     while (f->end < address + len)
         if (f + 1 == end || f[1].start != f->end)
@@ -126,25 +126,6 @@ bool jit_code(const struct jit *j, const struct memory *m, uint64_t address, voi
         else
             f++;
     return memory_read(m, address, out, len);
-}
-
-/* The offset of the last operand of the first `movups [r13 + X], xmm0` of the code, in SSE or AVX;
-   0: none. */
-static uint32_t find_store(const uint8_t *code, size_t len)
-{
-    static const uint8_t avx[] = {0xc4, 0xc1, 0x7a, 0x7f, 0x45};
-    static const uint8_t sse[] = {0x41, 0x0f, 0x11, 0x45};
-    for (size_t i = 0; i < len; i++) {
-        size_t size = 0;
-        if (len - i > sizeof avx && memcmp(code + i, avx, sizeof avx) == 0)
-            size = sizeof avx;
-        else if (len - i > sizeof sse && memcmp(code + i, sse, sizeof sse) == 0)
-            size = sizeof sse;
-        uint8_t offset = size > 0 ? code[i + size] : 0;
-        if (offset >= 16 && offset < 128 && offset % 8 == 0)
-            return offset;
-    }
-    return 0;
 }
 
 /* Shared fragments store htop and stop side by side; with frame pointers, stop and the frame
@@ -161,27 +142,11 @@ void jit_find_htop(struct jit *j, const struct memory *m)
             continue;
         left--;
         if (memory_read(m, f->start, code, (size_t)len))
-            found = find_store(code, (size_t)len);
+            found = j->machine->find_htop(code, (size_t)len);
     }
     free(code);
     if (found != 0)
         j->htop_offset = found - (j->layout == JIT_FRAME_POINTERS ? 8 : 0);
-}
-
-/* What process_main does with a process whose turn ends: `mov [r13 + X], rdx`, once. */
-static uint32_t find_resume(const uint8_t *code, size_t len)
-{
-    static const uint8_t store[] = {0x49, 0x89, 0x95};
-    uint32_t found = 0, offset;
-    for (size_t i = 0; i + sizeof store + sizeof offset <= len; i++) {
-        if (memcmp(code + i, store, sizeof store) != 0)
-            continue;
-        memcpy(&offset, code + i + sizeof store, sizeof offset);
-        if (offset % 8 != 0 || offset >= JIT_PROCESS_BYTES || (found != 0 && offset != found))
-            return 0;
-        found = offset;
-    }
-    return found;
 }
 
 void jit_find_resume(struct jit *j, const struct memory *m)
@@ -193,7 +158,9 @@ void jit_find_resume(struct jit *j, const struct memory *m)
             continue;
         uint8_t *code = alloc_zero(len + 1, 1);
         if (memory_read(m, f->start, code, (size_t)len))
-            j->resume_offset = find_resume(code, (size_t)len);
+            j->resume_offset = j->machine->find_resume(code, (size_t)len);
+        if (j->resume_offset % 8 != 0 || j->resume_offset >= JIT_PROCESS_BYTES)
+            j->resume_offset = 0;
         free(code);
         return;
     }

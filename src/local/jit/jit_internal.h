@@ -5,8 +5,7 @@
 
 #include "beamtop/base/arena.h"
 #include "beamtop/local/jit.h"
-
-#define JIT_ADDRESS_END (UINT64_C(1) << 47) /* of user space on x86-64 */
+#include "beamtop/local/machine.h"
 
 #define JIT_PROCESS_BYTES 2048 /* struct process is smaller */
 
@@ -27,6 +26,7 @@ struct jit_line {
 };
 
 struct jit {
+    const struct machine *machine;
     struct arena texts;
     struct jit_function *functions;
     size_t count;

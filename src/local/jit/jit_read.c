@@ -196,7 +196,7 @@ static int take_module(struct walk *w, struct symfile *s)
     s->base = u64_at(s->bytes + MODULE_BASE);
     s->code_size = u32_at(s->bytes + MODULE_CODE);
     uint32_t ranges = u32_at(s->bytes + MODULE_RANGES);
-    if (s->base >= JIT_ADDRESS_END - s->code_size ||
+    if (s->base >= MACHINE_ADDRESSES - s->code_size ||
         !take_struct_text(s, MODULE_NAME_LEN, MODULE_NAME_LEN + 2, MODULE_BYTES, &name))
         return fail_torn(w);
     for (; ranges > 0; ranges--) {
@@ -274,7 +274,8 @@ static int walk_list(struct walk *w, uint64_t descriptor)
     return walk_jit_entries(w, d.first, j->newest);
 }
 
-int jit_read(struct jit **out, const struct memory *m, uint64_t descriptor, struct error *err)
+int jit_read(struct jit **out, const struct machine *machine, const struct memory *m,
+             uint64_t descriptor, struct error *err)
 {
     struct error own = {0};
     struct walk w = {.m = m, .err = &own};
@@ -286,6 +287,7 @@ int jit_read(struct jit **out, const struct memory *m, uint64_t descriptor, stru
         error_clear(&own);
         w.total = 0;
         w.j = alloc_zero(1, sizeof *w.j);
+        w.j->machine = machine;
         arena_init(&w.j->texts);
         rc = walk_list(&w, descriptor);
         if (rc != 0)

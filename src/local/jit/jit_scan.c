@@ -14,7 +14,7 @@ struct scan {
 
 bool jit_plausible(uint64_t address)
 {
-    return address >= 4096 && address < JIT_ADDRESS_END && address % 8 == 0;
+    return address >= 4096 && address < MACHINE_ADDRESSES && address % 8 == 0;
 }
 
 bool jit_size_fits(uint64_t symfile_size)

@@ -19,9 +19,6 @@
 /* A sample is 8.4 KiB: a ring holds seven, and is drained at each. More pages are refused to users
  * (perf_event_mlock_kb). */
 enum { RING_PAGES = 16 };
-/* AX BX CX DX SI DI BP SP IP, R8 … R15, in the order of their bits. */
-#define REGISTER_MASK UINT64_C(0xff01ff)
-static const uint8_t dwarf_of_bit[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15};
 
 /* What an errno of perf_event_open means, and what lifts it. */
 static const char *explain_errno(int errnum)
@@ -111,7 +108,7 @@ int perf_ring_add(struct perf_ring *r, pid_t tid, unsigned hz, struct error *err
         .sample_freq = hz,
         .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
                        PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
-        .sample_regs_user = REGISTER_MASK,
+        .sample_regs_user = machine_of_host()->perf_registers,
         .sample_stack_user = PERF_STACK_BYTES,
         .disabled = 1,
     };
@@ -177,10 +174,12 @@ static bool read_sample(const uint8_t *at, size_t left, struct perf_sample *out)
         return false;
     out->tid = (pid_t)ids[1];
     out->cpu = cpu[0];
-    for (size_t i = 0; abi != 0 && i < ARRAY_LEN(dwarf_of_bit); i++) {
-        if (!take_field(&at, &left, &out->registers.value[dwarf_of_bit[i]], sizeof(uint64_t)))
+    const struct machine *machine = machine_of_host();
+    for (size_t i = 0; abi != 0 && i < machine->n_registers; i++) {
+        const uint8_t number = machine->perf_order[i];
+        if (!take_field(&at, &left, &out->registers.value[number], sizeof(uint64_t)))
             return false;
-        out->registers.known |= 1u << dwarf_of_bit[i];
+        out->registers.known |= UINT64_C(1) << number;
     }
     if (!take_field(&at, &left, &size, sizeof size) || size > left)
         return false;

@@ -94,7 +94,8 @@ static void take_perf_sample(struct reader *reader, const struct perf_sample *sa
         s->lost++;
     else if (thread != UINT32_MAX) {
         const enum thread_kind kind = s->threads[thread].thread.kind;
-        const struct stack_world w = {vm_jit(s->vm), vm_images(s->vm), vm_memory(s->vm)};
+        const struct stack_world w = {machine_of_host(), vm_jit(s->vm), vm_images(s->vm),
+                                      vm_memory(s->vm)};
         stack_of(&reader->stack, &w, sample, kind == THREAD_SCHEDULER,
                  kind == THREAD_DIRTY_CPU || kind == THREAD_DIRTY_IO);
         struct sample named = {.mono_ns = sample->mono_ns,
@@ -466,6 +467,8 @@ static int begin_sampling(struct sampler *s, struct error *err)
     buf_put(&s->out, threads.data, threads.len);
     if (b.functions == 0)
         record_put_note(&s->out, vm_why_no_code(s->vm));
+    if (machine_of_host()->doubt)
+        record_put_note(&s->out, machine_of_host()->doubt);
     buf_clear(&threads);
     return 0;
 }

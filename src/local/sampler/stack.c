@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "stack.h"
+#include "stack_internal.h"
 
 #include <string.h>
 
@@ -7,18 +7,16 @@
 #include "beamtop/base/text.h"
 
 enum {
-    WORD = 8,
-    PAGE = 4096,
-    CODE_BYTES = 48,           /* behind a call, within which the Erlang stack is taken up again */
+    FIRST_PAGE = 4096,         /* nothing is mapped below it */
+    FRAGMENT_BYTES = 256,      /* of a fragment's code, from its start */
     NATIVE_FRAMES = 128,       /* of one stack */
     DIRTY_WALKS = 8,           /* stacks of what looks like a process there */
     DIRTY_BYTES = 4096,        /* of a dirty scheduler's stack, searched for its process */
     CHECKED_BYTES = 2 * WORD,  /* below the boundary: read again once the Erlang stack is read */
     COUNTED_BYTES = 32 * WORD, /* of a process behind its stack pointer: what its turns change */
 };
-#define ADDRESSES (UINT64_C(1) << 47) /* of user space on x86-64 */
 
-static void add_frame(struct stack *out, enum stack_frame_is is, uint64_t address, bool leaf)
+void stack_add(struct stack *out, enum stack_frame_is is, uint64_t address, bool leaf)
 {
     if (out->n == LIMIT_SAMPLE_FRAMES) {
         out->flags |= SAMPLE_TRUNCATED;
@@ -30,6 +28,7 @@ static void add_frame(struct stack *out, enum stack_frame_is is, uint64_t addres
 /* ---- memory of the thread: the copy that came with the sample, then that of the VM */
 
 struct copy {
+    const struct machine *machine;
     const struct perf_sample *sample;
     const struct memory *memory;
 };
@@ -37,7 +36,7 @@ struct copy {
 static bool read_copy(void *arg, uint64_t at, void *out, size_t len)
 {
     const struct copy *c = arg;
-    uint64_t from = c->sample->registers.value[REGISTER_RSP];
+    uint64_t from = c->sample->registers.value[c->machine->sp];
     if (at >= from && len <= c->sample->stack_len && at - from <= c->sample->stack_len - len) {
         memcpy(out, c->sample->stack + (at - from), len);
         return true;
@@ -50,7 +49,7 @@ static bool read_copy(void *arg, uint64_t at, void *out, size_t len)
 static bool still_stands(const struct copy *c, uint64_t at)
 {
     uint8_t now[CHECKED_BYTES];
-    const uint64_t from = c->sample->registers.value[REGISTER_RSP];
+    const uint64_t from = c->sample->registers.value[c->machine->sp];
     const size_t len = c->sample->stack_len;
     if (len < CHECKED_BYTES)
         return false;
@@ -60,93 +59,9 @@ static bool still_stands(const struct copy *c, uint64_t at)
            memcmp(now, c->sample->stack + (at - from), CHECKED_BYTES) == 0;
 }
 
-static bool read_vm_word(const struct memory *m, uint64_t at, uint64_t *out)
+bool stack_read_word(const struct memory *m, uint64_t at, uint64_t *out)
 {
-    return at % WORD == 0 && at < ADDRESSES && memory_read(m, at, out, WORD);
-}
-
-/* ---- Erlang stacks */
-
-/* Where a process keeps its stack pointer: behind its heap's top (struct process, erl_process.h);
- * 0: not known. */
-static uint32_t stop_offset(const struct stack_world *w)
-{
-    const uint32_t htop = jit_htop_offset(w->jit);
-    return htop > 0 ? htop + WORD : 0;
-}
-
-/* Return addresses among those words. True: the last one, where a process begins, was met. */
-static bool walk_words(struct stack *out, const struct stack_world *w, const uint8_t *bytes,
-                       size_t len, bool unaligned_first)
-{
-    const uint64_t end = jit_normal_exit(w->jit);
-    for (size_t i = 0; i + WORD <= len; i += WORD) {
-        uint64_t word;
-        memcpy(&word, bytes + i, WORD);
-        if ((word & 3) != 0 && !(i == 0 && unaligned_first))
-            continue;
-        if (word == end) {
-            out->flags |= SAMPLE_COMPLETE;
-            return true;
-        }
-        const struct jit_function *f = word > 0 ? jit_at(w->jit, word - 1) : NULL;
-        if (!f)
-            continue;
-        if (word > end && end >= f->start) {
-            /* normal_exit is a fragment: a return into it ends the stack as well. */
-            out->flags |= SAMPLE_COMPLETE;
-            return true;
-        }
-        add_frame(out, IS_COMPILED, word, false);
-    }
-    return false;
-}
-
-/* The Erlang stack from that address up, read from the VM piece by piece. */
-static void walk_memory(struct stack *out, const struct stack_world *w, uint64_t at)
-{
-    uint8_t piece[PAGE];
-    size_t read = 0;
-    if (at % WORD != 0 || at >= ADDRESSES)
-        return;
-    while (read < LIMIT_SAMPLE_STACK_BYTES && !(out->flags & SAMPLE_TRUNCATED)) {
-        size_t len = PAGE - at % PAGE;
-        if (!memory_read(w->memory, at, piece, len) || walk_words(out, w, piece, len, false))
-            return;
-        at += len;
-        read += len;
-    }
-    out->flags |= SAMPLE_TRUNCATED;
-}
-
-/* Where the Erlang stack begins, as the code behind a call takes it up again; 0: unknown. */
-static uint64_t erlang_stack(const struct stack_world *w, const struct registers *r)
-{
-    uint8_t code[CODE_BYTES];
-    uint64_t at = 0;
-    const uint32_t stop = stop_offset(w);
-    size_t len = CODE_BYTES;
-    while (len > 0 && !jit_code(w->jit, w->memory, r->value[REGISTER_RIP], code, len))
-        len -= WORD;
-    for (size_t i = 0; i + 4 <= len; i++) {
-        if (memcmp(code + i, "\x48\x89\xec", 3) == 0) /* mov rsp, rbp */
-            return r->known & (1u << REGISTER_RBP) ? r->value[REGISTER_RBP] : 0;
-        if (memcmp(code + i, "\x49\x8b\x65", 3) == 0 && stop > 0 && code[i + 3] == stop)
-            break; /* mov rsp, [r13 + stop] */
-    }
-    if (stop > 0 && read_vm_word(w->memory, r->value[REGISTER_R13] + stop, &at))
-        return at;
-    return 0;
-}
-
-static bool take_vm_process(struct stack *out, const struct stack_world *w, uint64_t process)
-{
-    uint64_t word = 0;
-    if (!read_vm_word(w->memory, process, &word) || (word & 15) != 3)
-        return false;
-    out->process = process;
-    out->first_word = word;
-    return true;
+    return at % WORD == 0 && at < MACHINE_ADDRESSES && memory_read(m, at, out, WORD);
 }
 
 /* ---- the boundary between native and compiled code */
@@ -183,22 +98,27 @@ static enum sample_class class_of(enum boundary is, enum sample_class code)
     return is == BOUNDARY_CODE ? code : classes[is];
 }
 
-/* The words above the last native frame: the calling instruction, then the Export of the BIF, whose
- * first word is its stub (beam_asm: call_light_bif_shared). */
-static void take_bif(struct stack *out, const struct stack_world *w, const struct memory *copy,
-                     uint64_t cfa)
+/* The first word of the Export is the stub of the BIF. */
+static void take_bif(struct stack *out, const struct stack_world *w, const struct registers *r,
+                     const struct memory *copy, const struct jit_function *fragment)
 {
-    uint64_t entry = 0, stub = 0;
-    if (!read_vm_word(copy, cfa + WORD + WORD, &entry) || !read_vm_word(w->memory, entry, &stub))
+    uint8_t code[FRAGMENT_BYTES];
+    uint64_t entry = 0, stub = 0, len = fragment->end - fragment->start;
+    if (len > sizeof code)
+        len = sizeof code;
+    if (!memory_read(w->memory, fragment->start, code, (size_t)len))
+        return;
+    const uint64_t at = w->machine->find_export(code, (size_t)len, r);
+    if (at == 0 || !stack_read_word(copy, at, &entry) || !stack_read_word(w->memory, entry, &stub))
         return;
     const struct jit_function *f = jit_at(w->jit, stub);
     if (f && !f->global)
-        add_frame(out, IS_BIF, stub, true);
+        stack_add(out, IS_BIF, stub, true);
 }
 
 /*
  * One call of native code, while it lasts: where it was made from, and what of the process changes
- * when it makes another one or has another turn. Each call costs a reduction (register r14), and
+ * when it makes another one or has another turn. Each call costs a reduction (a register), and
  * each turn counts those that were used (fcalls, reds and heap of struct process, erl_process.h).
  * A call that changes these itself ends too early here, never too late. */
 static uint64_t call_of(const struct stack *out, const struct stack_world *w,
@@ -207,45 +127,65 @@ static uint64_t call_of(const struct stack *out, const struct stack_world *w,
     struct {
         uint64_t process, back, at, reductions;
         uint8_t counted[COUNTED_BYTES];
-    } call = {out->first_word, r->value[REGISTER_RIP], at, 0, {0}};
-    const uint32_t stop = stop_offset(w);
-    if (!(r->known & (1u << REGISTER_R14)))
+    } call = {out->first_word, r->value[w->machine->pc], at, 0, {0}};
+    const uint32_t stop = stack_stop_offset(w);
+    if (!registers_know(r, w->machine->reductions))
         return 0;
-    call.reductions = r->value[REGISTER_R14];
+    call.reductions = r->value[w->machine->reductions];
     if (stop == 0 ||
         !memory_read(w->memory, out->process + stop + WORD, call.counted, sizeof call.counted))
         return 0;
     return text_identity((const char *)&call, sizeof call);
 }
 
-static void take_boundary(struct stack *out, const struct stack_world *w, const struct registers *r,
-                          const struct memory *copy)
+/*
+ * Whether the thread is still in the call of native code from which it will return to r. The last
+ * native frame, that of a function called by compiled code, begins at `lowest`. Where calls push
+ * the return address, it is the frame's highest word; where calls keep it in a register, the
+ * function has stored it first, and the fragment's is above. */
+static bool still_called(const struct copy *copy, const struct stack_world *w,
+                         const struct registers *r, uint64_t lowest)
 {
-    const uint64_t back = r->value[REGISTER_RIP], cfa = r->value[REGISTER_RSP];
-    const enum boundary is = boundary_of(jit_at(w->jit, back - 1));
+    const uint64_t cfa = r->value[w->machine->sp];
+    if (w->machine->return_column == w->machine->pc)
+        return still_stands(copy, cfa - CHECKED_BYTES);
+    return still_stands(copy, cfa) && (lowest == cfa || still_stands(copy, lowest));
+}
+
+/* lowest: as of still_called(). */
+static void take_boundary(struct stack *out, const struct stack_world *w, const struct registers *r,
+                          const struct memory *copy, uint64_t lowest)
+{
+    const uint64_t back = r->value[w->machine->pc];
+    const struct jit_function *f = jit_at(w->jit, back - 1);
+    const enum boundary is = boundary_of(f);
     if (out->in != SAMPLE_GC && out->in != SAMPLE_NIF)
         out->in = class_of(is, SAMPLE_RUNTIME);
-    add_frame(out, IS_COMPILED, back, false);
+    stack_add(out, IS_COMPILED, back, false);
     if (is == BOUNDARY_SCHEDULE) {
         out->in = SAMPLE_SCHEDULER;
         out->flags |= SAMPLE_COMPLETE;
         return;
     }
     if (is == BOUNDARY_BIF)
-        take_bif(out, w, copy, cfa);
+        take_bif(out, w, r, copy, f);
     const size_t native = out->n;
-    uint64_t at = erlang_stack(w, r);
-    if (at == 0 || !take_vm_process(out, w, r->value[REGISTER_R13])) {
+    const uint64_t at = stack_erlang_begin(w, r);
+    if (at == 0 || !stack_take_process(out, w, r->value[w->machine->process]) ||
+        (w->machine->keeps_link && !stack_add_linked(out, w, r, copy))) {
         out->flags |= SAMPLE_UNRESOLVED;
         return;
     }
-    walk_memory(out, w, at);
-    if (!still_stands(copy->arg, cfa - CHECKED_BYTES)) {
+    const size_t erlang = out->n;
+    stack_walk_memory(out, w, at);
+    if (!still_called(copy->arg, w, r, lowest)) {
         out->n = native;
         out->flags = (out->flags & ~(unsigned)SAMPLE_COMPLETE) | SAMPLE_MOVED_ON;
-    } else {
-        out->call = call_of(out, w, r, at);
+        return;
     }
+    if (erlang > native)
+        stack_join_linked(out, erlang);
+    out->call = call_of(out, w, r, at);
 }
 
 /* ---- a sample in native code */
@@ -272,21 +212,22 @@ static void take_resume(struct stack *out, const struct stack_world *w, uint64_t
 {
     const uint32_t resume = jit_resume_offset(w->jit);
     uint64_t at = 0;
-    if (out->in == SAMPLE_NIF || resume == 0 || !read_vm_word(w->memory, process + resume, &at))
+    if (out->in == SAMPLE_NIF || resume == 0 || !stack_read_word(w->memory, process + resume, &at))
         return;
     const struct jit_function *f = jit_at(w->jit, at);
     if (f && !f->global)
-        add_frame(out, IS_COMPILED, at, true);
+        stack_add(out, IS_COMPILED, at, true);
 }
 
 /* Whether what begins at p may be a process, and where its Erlang stack is then. */
 static bool may_be_process(const struct stack_world *w, uint64_t p, uint64_t *stack)
 {
-    const uint32_t stop = stop_offset(w);
+    const uint32_t stop = stack_stop_offset(w);
     uint64_t htop = 0, id = 0;
-    return p % WORD == 0 && p < ADDRESSES && p >= PAGE && read_vm_word(w->memory, p, &id) &&
-           (id & 15) == 3 && read_vm_word(w->memory, p + jit_htop_offset(w->jit), &htop) &&
-           read_vm_word(w->memory, p + stop, stack) && htop % WORD == 0 && *stack % WORD == 0 &&
+    return p % WORD == 0 && p < MACHINE_ADDRESSES && p >= FIRST_PAGE &&
+           stack_read_word(w->memory, p, &id) && (id & 15) == 3 &&
+           stack_read_word(w->memory, p + jit_htop_offset(w->jit), &htop) &&
+           stack_read_word(w->memory, p + stop, stack) && htop % WORD == 0 && *stack % WORD == 0 &&
            htop != 0 && htop <= *stack;
 }
 
@@ -298,10 +239,10 @@ static bool walk_process(struct stack *out, const struct stack_world *w, uint64_
     uint64_t again = 0;
     out->flags &= ~(unsigned)(SAMPLE_COMPLETE | SAMPLE_TRUNCATED);
     take_resume(out, w, p);
-    walk_memory(out, w, stack);
+    stack_walk_memory(out, w, stack);
     if ((out->flags & SAMPLE_COMPLETE || out->n == LIMIT_SAMPLE_FRAMES) &&
-        read_vm_word(w->memory, p + stop_offset(w), &again) && again == stack &&
-        take_vm_process(out, w, p))
+        stack_read_word(w->memory, p + stack_stop_offset(w), &again) && again == stack &&
+        stack_take_process(out, w, p))
         return true;
     out->n = native;
     return false;
@@ -314,12 +255,12 @@ static void find_dirty(struct stack *out, const struct stack_world *w, const str
     const unsigned before = out->flags;
     const size_t len = s->stack_len < DIRTY_BYTES ? s->stack_len : DIRTY_BYTES;
     size_t walks = 0;
-    if (stop_offset(w) == 0)
+    if (stack_stop_offset(w) == 0)
         return;
     for (size_t i = 0; walks < DIRTY_WALKS && i < REGISTERS + len / WORD; i++) {
         uint64_t p = 0, stack = 0;
         if (i < REGISTERS)
-            p = s->registers.known & (1u << i) ? s->registers.value[i] : 0;
+            p = registers_know(&s->registers, (unsigned)i) ? s->registers.value[i] : 0;
         else
             memcpy(&p, s->stack + (i - REGISTERS) * WORD, WORD);
         if (!may_be_process(w, p, &stack))
@@ -334,17 +275,19 @@ static void find_dirty(struct stack *out, const struct stack_world *w, const str
 static void native_stack(struct stack *out, const struct stack_world *w,
                          const struct perf_sample *s, bool scheduler, bool dirty)
 {
-    struct copy c = {s, w->memory};
+    struct copy c = {w->machine, s, w->memory};
+    const unsigned pc = w->machine->pc;
     const struct memory copy = {read_copy, &c};
     struct registers r = s->registers;
     enum step step = STEP_CALLER;
     bool leaf = true;
     for (int i = 0; i < NATIVE_FRAMES && step == STEP_CALLER; i++) {
-        add_frame(out, IS_NATIVE, r.value[REGISTER_RIP], leaf);
-        classify_native(out, w, r.value[REGISTER_RIP] - !leaf);
+        const uint64_t lowest = r.value[w->machine->sp];
+        stack_add(out, IS_NATIVE, r.value[pc], leaf);
+        classify_native(out, w, r.value[pc] - !leaf);
         step = images_step(w->images, &r, &leaf, &copy);
-        if (step == STEP_CALLER && w->jit && jit_at(w->jit, r.value[REGISTER_RIP] - 1)) {
-            take_boundary(out, w, &r, &copy);
+        if (step == STEP_CALLER && w->jit && jit_at(w->jit, r.value[pc] - 1)) {
+            take_boundary(out, w, &r, &copy, lowest);
             return;
         }
     }
@@ -367,14 +310,18 @@ static void compiled_stack(struct stack *out, const struct stack_world *w,
                            const struct perf_sample *s, const struct jit_function *leaf)
 {
     const enum boundary is = boundary_of(leaf);
-    add_frame(out, IS_COMPILED, s->registers.value[REGISTER_RIP], true);
+    stack_add(out, IS_COMPILED, s->registers.value[w->machine->pc], true);
     out->in = class_of(is, SAMPLE_ERLANG);
     if (is == BOUNDARY_SCHEDULE) {
         out->flags |= SAMPLE_COMPLETE;
         return;
     }
-    take_vm_process(out, w, s->registers.value[REGISTER_R13]);
-    if (walk_words(out, w, s->stack, s->stack_len, true))
+    stack_take_process(out, w, s->registers.value[w->machine->process]);
+    if (w->machine->link_is_live) {
+        stack_walk_linked(out, w, &s->registers, leaf);
+        return;
+    }
+    if (stack_walk_words(out, w, s->stack, s->stack_len, true))
         return;
     out->flags |= s->stack_len >= PERF_STACK_BYTES - WORD ? SAMPLE_TRUNCATED : SAMPLE_UNRESOLVED;
 }
@@ -386,13 +333,13 @@ void stack_of(struct stack *out, const struct stack_world *w, const struct perf_
     out->in = SAMPLE_OTHER;
     out->flags = 0;
     out->process = out->first_word = out->call = 0;
-    const uint32_t needed = 1u << REGISTER_RIP | 1u << REGISTER_RSP;
+    const struct machine *m = w->machine;
+    const uint64_t needed = UINT64_C(1) << m->pc | UINT64_C(1) << m->sp;
     if ((s->registers.known & needed) != needed) {
         out->flags = SAMPLE_UNRESOLVED;
         return;
     }
-    const struct jit_function *leaf =
-        w->jit ? jit_at(w->jit, s->registers.value[REGISTER_RIP]) : NULL;
+    const struct jit_function *leaf = w->jit ? jit_at(w->jit, s->registers.value[m->pc]) : NULL;
     if (leaf)
         compiled_stack(out, w, s, leaf);
     else

@@ -3,9 +3,9 @@
  * From a sample of a thread to its stack: native frames by the CFI of their images, until the
  * return address lies in compiled code; from there the Erlang stack of the process that runs.
  *
- * Sources: in compiled code register r13 holds the process (c_p) and rsp the Erlang stack, on
- * which a return address is a word whose two lowest bits are 0
- * (erts/emulator/beam/jit/x86/beam_asm.hpp); the collector relies on the same. */
+ * Sources: erts/emulator/beam/jit/{x86,arm}/beam_asm.hpp for the registers that hold the process
+ * and its Erlang stack (struct machine), on which a return address is a word whose two lowest bits
+ * are 0; the collector relies on the same. */
 #ifndef BEAMTOP_LOCAL_STACK_H
 #define BEAMTOP_LOCAL_STACK_H
 
@@ -17,11 +17,13 @@
 #include "beamtop/base/sample.h"
 #include "beamtop/local/images.h"
 #include "beamtop/local/jit.h"
+#include "beamtop/local/machine.h"
 #include "beamtop/local/memory.h"
 #include "perf.h"
 
 /* What a stack is made from; borrowed. */
 struct stack_world {
+    const struct machine *machine;
     const struct jit *jit; /* NULL: native frames only */
     struct images *images;
     const struct memory *memory; /* of the VM */

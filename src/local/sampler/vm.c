@@ -133,11 +133,11 @@ void vm_parse(struct vm *v)
         v->descriptor = jit_scan(&v->memory, ranges, n);
     if (v->descriptor == 0)
         error_set(&v->why_no_code, ERR_NOT_FOUND,
-                  "no JIT in process %d: compiled functions can be read on x86-64 with OTP 25 and "
-                  "later, not with emulators built without the JIT",
+                  "no JIT in process %d: compiled functions can be read on x86-64 and aarch64 with "
+                  "OTP 25 and later, not with emulators built without the JIT",
                   (int)v->pid);
     else
-        jit_read(&v->jit, &v->memory, v->descriptor, &v->why_no_code);
+        jit_read(&v->jit, machine_of_host(), &v->memory, v->descriptor, &v->why_no_code);
 }
 
 const struct jit *vm_jit(const struct vm *v)
@@ -164,7 +164,7 @@ bool vm_read_again(struct vm *v, struct jit **out)
 {
     struct error err = {0};
     return v->jit && jit_changed(v->jit, &v->memory) &&
-           jit_read(out, &v->memory, v->descriptor, &err) == 0;
+           jit_read(out, machine_of_host(), &v->memory, v->descriptor, &err) == 0;
 }
 
 struct jit *vm_exchange(struct vm *v, struct jit *now)

@@ -91,9 +91,10 @@ TEST(test_expressions)
 {
     uint64_t word = 77, out;
     const struct memory m = {read_word, &word};
-    struct registers r = {.known = 1u << REGISTER_RSP | 1u << REGISTER_RIP};
-    r.value[REGISTER_RSP] = 0x1000;
-    r.value[REGISTER_RIP] = 0x40102b;
+    const struct machine *x86 = &machine_x86_64;
+    struct registers r = {.known = 1u << x86->sp | 1u << x86->pc};
+    r.value[x86->sp] = 0x1000;
+    r.value[x86->pc] = 0x40102b;
     for (size_t i = 0; i < ARRAY_LEN(expressions); i++) {
         const struct expression *e = &expressions[i];
         out = 0;
@@ -121,7 +122,7 @@ TEST(test_expression_limits)
     assert_int_equal(cfi_expression(bytes, sizeof bytes, &r, &cfa, NULL, &out), STEP_EXPRESSION);
 }
 
-#if defined HAVE_LIBDW && defined __x86_64__
+#if defined HAVE_LIBDW && defined MACHINE_IS_SAMPLED
 #include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -386,12 +387,20 @@ struct walk {
 
 static void start_at(struct registers *r, const ucontext_t *from)
 {
-    static const int order[REGISTERS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-                                         REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-                                         REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
-    for (size_t i = 0; i < REGISTERS; i++)
+    const struct machine *machine = machine_of_host();
+#ifdef __x86_64__
+    static const int order[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+    for (size_t i = 0; i < ARRAY_LEN(order); i++)
         r->value[i] = (uint64_t)from->uc_mcontext.gregs[order[i]];
-    r->known = (1u << REGISTERS) - 1;
+#else
+    for (size_t i = 0; i < machine->sp; i++)
+        r->value[i] = from->uc_mcontext.regs[i];
+    r->value[machine->sp] = from->uc_mcontext.sp;
+    r->value[machine->pc] = from->uc_mcontext.pc;
+#endif
+    r->known = (UINT64_C(1) << machine->n_registers) - 1;
 }
 
 /* From a context whose frames still stand. */
@@ -403,7 +412,7 @@ static void walk_from(struct walk *w, const ucontext_t *from)
     start_at(&r, from);
     w->end = STEP_CALLER;
     for (; w->end == STEP_CALLER && w->steps < 100; w->steps++) {
-        images_symbol(w->images, r.value[REGISTER_RIP] - !leaf, &s);
+        images_symbol(w->images, r.value[machine_of_host()->pc] - !leaf, &s);
         if (w->found < ARRAY_LEN(w->want) && w->want[w->found] &&
             slice_is(s.name, w->want[w->found]))
             w->found++;
@@ -496,9 +505,9 @@ TEST(test_steps_that_fail)
     before = r;
     assert_int_equal(images_step(i, &r, &leaf, &none), STEP_MEMORY);
     assert_memory_equal(&r, &before, sizeof r);
-    r.known = 1u << REGISTER_RIP;
+    r.known = UINT64_C(1) << machine_of_host()->pc;
     assert_int_equal(images_step(i, &r, &leaf, &m), STEP_NO_RULE);
-    r.value[REGISTER_RIP] = (uint64_t)(uintptr_t)&here;
+    r.value[machine_of_host()->pc] = (uint64_t)(uintptr_t)&here;
     assert_int_equal(images_step(i, &r, &leaf, &m), STEP_NO_IMAGE);
     r.known = 0;
     assert_int_equal(images_step(i, &r, &leaf, &m), STEP_NO_IMAGE);
@@ -535,7 +544,7 @@ static void row_is(const struct cfi *c, Dwarf_CFI *other, uint64_t pc)
     bool signal;
     assert_int_equal(dwarf_cfi_addrframe(other, pc, &frame), 0);
     assert_true(cfi_row(c, pc, &row));
-    assert_true(dwarf_frame_info(frame, NULL, NULL, &signal) == REGISTER_RIP);
+    assert_true(dwarf_frame_info(frame, NULL, NULL, &signal) == c->machine->return_column);
     assert_int_equal(signal, row.signal);
     assert_int_equal(dwarf_frame_cfa(frame, &ops, &n), 0);
     if (n == 1 && ops[0].atom == DW_OP_bregx) {
@@ -544,10 +553,11 @@ static void row_is(const struct cfi *c, Dwarf_CFI *other, uint64_t pc)
     } else {
         assert_int_equal(row.cfa.how, CFI_VALUE_EXPRESSION);
     }
-    /* Where nothing is said of a register: elfutils 0.188 takes 0 for RBX, which is kept. */
-    for (int r = 0; r < REGISTERS; r++) {
+    /* Where nothing is said of a register: elfutils 0.188 takes 0 for RBX (3) of x86-64, which is
+     * kept. */
+    for (int r = 0; r < c->machine->n_registers; r++) {
         assert_int_equal(dwarf_frame_register(frame, r, mem, &ops, &n), 0);
-        if (n > 0 || (r != 0 && r != REGISTER_RBX))
+        if (n > 0 || (r != 0 && r != 3))
             rule_is(&row.rule[r], mem, ops, n);
     }
     free(frame);

@@ -20,7 +20,7 @@ static void expect(struct made *made, int expected)
     struct jit *j = NULL;
     struct error err = {0};
     const struct memory m = made_memory(made);
-    assert_int_equal(jit_read(&j, &m, HEAD, &err), expected);
+    assert_int_equal(jit_read(&j, &machine_x86_64, &m, HEAD, &err), expected);
     assert_int_equal(err.code, expected);
     assert_int_equal(j != NULL, expected == 0);
     jit_free(j);
@@ -32,7 +32,7 @@ static struct jit *read_good(struct made *made)
     struct jit *j = NULL;
     struct error err = {0};
     const struct memory m = made_memory(made);
-    assert_int_equal(jit_read(&j, &m, HEAD, &err), 0);
+    assert_int_equal(jit_read(&j, &machine_x86_64, &m, HEAD, &err), 0);
     return j;
 }
 
@@ -233,7 +233,7 @@ TEST(test_no_list)
     made_begin(&made);
     const struct memory m = made_memory(&made);
     assert_int_equal(scan(&made), 0);
-    assert_int_equal(jit_read(&j, &m, 0, &err), ERR_NOT_FOUND);
+    assert_int_equal(jit_read(&j, &machine_x86_64, &m, 0, &err), ERR_NOT_FOUND);
     expect(&made, ERR_NOT_FOUND); /* a descriptor of an empty list */
 }
 
@@ -353,7 +353,7 @@ TEST(test_numbers_beyond)
         uint32_t value;
     } rows[] = {{SYMFILE, 2},
                 {SYMFILE, UINT32_MAX},
-                {SYMFILE + 12, 0x8000}, /* base above user space */
+                {SYMFILE + 12, 0x10000}, /* base above user space */
                 {SYMFILE + 12, UINT32_MAX},
                 {SYMFILE + 16, 2}, /* ranges */
                 {SYMFILE + 16, UINT32_MAX},
