@@ -11,7 +11,8 @@
 
 #include "beamtop/base/clock.h"
 
-/* A node that loads its code for TLS first has answered by then; a TCP node waits for more. */
+/* Of a peer that has only closed, and may be no node: one that loads its code for TLS first has
+ * answered by then. One that spoke TLS before gets half of the time. */
 #define ANSWER_MS 2000
 #define RECEIVE_BYTES 16384
 
@@ -59,6 +60,8 @@ bool wire_tls_turns(struct handshake *h, enum verdict verdict)
                        !h->tls_guessed && tls_available();
     if (verdict == VERDICT_TLS || guess) {
         h->by_tls = true;
+        if (!guess)
+            h->tls_use = TLS_ALWAYS; /* it has said so */
         h->tls_guessed |= guess;
         return true;
     }
@@ -175,7 +178,7 @@ int wire_tls_start(struct wire *w)
     struct handshake *h = w->h;
     const bool asked_for = h->tls_use == TLS_ALWAYS;
     const int left = wire_ms_left(h);
-    const int share = left / 2 < ANSWER_MS ? left / 2 : ANSWER_MS;
+    const int share = h->tls_guessed && left / 2 > ANSWER_MS ? ANSWER_MS : left / 2;
     const uint64_t give_up = asked_for ? 0 : clock_mono_ns() + (uint64_t)share * 1000000u;
     if (open_session(w) != 0)
         return -1;
