@@ -22,12 +22,13 @@ user=64001 # of nobody
 stranger=64002
 vms=
 
-# as UID WORDS…
+# as UID WORDS…; in the background `exec`: it is the process that is ended.
 as() {
     as_uid=$1
     shift
-    setpriv --reuid "$as_uid" --regid "$as_uid" --clear-groups env HOME="$work/home-$as_uid" "$@"
+    $as_exec setpriv --reuid "$as_uid" --regid "$as_uid" --clear-groups env HOME="$work/home-$as_uid" "$@"
 }
+as_exec=
 
 stop_vms() {
     for vm in $vms; do
@@ -144,9 +145,10 @@ namesake_is_named_by_its_pid() {
 rootless_is_up() {
     as "$user" unshare -U true 2>/dev/null || { not_tried "no user namespace for users"; return 0; }
     cookie=rootless
+    as_exec='exec'
     starts rootless as "$user" unshare -U -r -n
     begun=$?
-    cookie=
+    cookie='' as_exec=''
     return $begun
 }
 if_rootless() {
@@ -156,9 +158,10 @@ if_rootless() {
 its_user_reaches_it() { reaches "$node" as "$user" "$beamtop" info "$node"; }
 root_reaches_rootless() { reaches "$node" "$beamtop" info "$node"; }
 # Whatever became of the connection.
-no_helper_stays() {
+no_helper_stays() { wait_until 60 none_runs || { cat "$work/stays"; return 1; }; }
+none_runs() {
     find /proc -maxdepth 2 -name exe -lname "$beamtop*" 2>/dev/null >"$work/stays"
-    [ ! -s "$work/stays" ] || { cat "$work/stays"; return 1; }
+    [ ! -s "$work/stays" ]
 }
 
 # ---- in a container: the VM's pid namespace, and no other VM in it
@@ -172,6 +175,31 @@ screen_opens_the_only_one() {
     shown=$?
     tm_close
     return $shown
+}
+
+# A list of two, each in another network namespace: Enter on each.
+screen_opens_each_of_two() {
+    first=$node
+    pid=$(os_pid "$first")
+    command -v tmux >/dev/null || { not_tried "no tmux here"; return 0; }
+    cookie=second
+    starts second nsenter -t "$pid" -p unshare -n
+    begun=$?
+    cookie=
+    second=$node node=$first
+    [ "$begun" = 0 ] && tm_open 110 30 || return 1
+    tm_run "nsenter -t $pid -p unshare -m -f sh -c 'mount -t proc proc /proc; exec $beamtop'"
+    picks "$first" Home && tm_keys @ && picks "$second" End
+    picked=$?
+    tm_close
+    return $picked
+}
+# picks NODE KEY: its row is the first or the last.
+picks() {
+    tm_wait "$first" && tm_wait "$second" || return 1
+    tm_keys "$2"
+    tm_keys Enter
+    tm_wait_gone "OS PID" && tm_wait_line "$1.*OTP"
 }
 
 root=
@@ -194,7 +222,8 @@ root=
 node=boxed$otp@127.0.0.1
 run root_lacks sys_admin SYS_ADMIN
 run root_lacks sys_ptrace SYS_PTRACE
-for case in stranger_is_refused other_address_turns_it_off stopped_one_is_silent namesake_is_named_by_its_pid; do
+for case in stranger_is_refused other_address_turns_it_off stopped_one_is_silent screen_opens_each_of_two \
+    namesake_is_named_by_its_pid; do
     run "$case"
 done
 run rootless_is_up

@@ -75,6 +75,7 @@ static void on_try_up(struct conn *c, void *arg)
     struct try *t = arg;
     struct doctor_facts *f = t->facts;
     f->up = true;
+    f->is_tls = conn_is_tls(c);
     snprintf(f->own, sizeof f->own, "%s", conn_own_node(c));
     snprintf(f->peer, sizeof f->peer, "%s", conn_peer_node(c));
     end_try(t);
@@ -110,7 +111,8 @@ static void begin_try(struct try *t)
     look_from_outside(f);
     int rc = target_init(&f->target, f->asked, all->options, all->env, f->vms,
                          f->vm ? f->vm->pid : 0, &f->no_target);
-    const char *at = rc == 0 ? strchr(f->target.name, '@') : NULL;
+    const bool is_far = f->target.conn.way && !f->vm; /* its host has no name here */
+    const char *at = rc == 0 && !is_far ? strchr(f->target.name, '@') : NULL;
     if (at &&
         lookup_start(&t->lookup, &all->loop, at + 1, LOOKUP_MS, on_host, t, &f->no_address) == 0)
         t->open++;

@@ -25,7 +25,7 @@ struct doctor_facts {
     uint16_t epmd_port; /* the one that was asked */
     struct target target;
     struct error no_target; /* ERR_NONE: there is one, which was tried */
-    bool up;                /* connected */
+    bool up, is_tls;        /* connected, and by TLS */
     enum conn_failure why;  /* … else why not, and in words */
     struct error down;
     char own[LIMIT_NODE_NAME_BYTES + 1], peer[LIMIT_NODE_NAME_BYTES + 1];

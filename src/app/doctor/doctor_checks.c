@@ -14,6 +14,8 @@
 #include "beamtop/base/text.h"
 #include "app/cli/exit_code.h"
 #include "app/source/nodes.h"
+#include "beamtop/link/tls.h"
+#include "beamtop/link/way.h"
 
 #define OLDEST_OTP 23
 #define NEWEST_OTP 29
@@ -74,13 +76,13 @@ static void check_process(const struct doctor_facts *f, struct doctor_line *out)
 
 static bool goes_local(const struct doctor_facts *f)
 {
-    return f->target.way || f->target.conn.local.port != 0;
+    return f->target.conn.way || f->target.conn.local.port != 0;
 }
 
 static void check_host(const struct doctor_facts *f, struct doctor_line *out)
 {
     const char *at = strchr(f->target.name, '@');
-    if (!at)
+    if (!at || (f->target.conn.way && !f->vm))
         out->state = DOCTOR_NONE;
     else if (f->addresses > 0 && strcmp(f->address, at + 1) == 0)
         say(out, DOCTOR_OK, "%s: an address", f->address);
@@ -132,43 +134,40 @@ static void check_port(const struct doctor_facts *f, struct doctor_line *out)
 
 static void check_transport(const struct doctor_facts *f, struct doctor_line *out)
 {
-    const char *protocol = f->vm ? f->vm->dist_protocol : "";
-    if (protocol[0] == '\0')
-        out->state = DOCTOR_NONE;
-    else if (strstr(protocol, "_tls"))
-        say(out, DOCTOR_OK, "TLS (-proto_dist %s)", protocol);
+    const char *protocol = f->vm ? f->vm->dist_protocol : "", *note = f->target.tls_note;
+    const bool is_tls = f->is_tls || (f->vm && discover_is_tls(f->vm));
+    if (is_tls && !tls_available())
+        say(out, DOCTOR_FAIL, "TLS, and beamtop is built without OpenSSL");
+    else if (is_tls && *note)
+        say(out, DOCTOR_NOTE, "TLS, without the node's certificates: %.200s", note);
+    else if (f->up || protocol[0] != '\0')
+        say(out, DOCTOR_OK, "%s", is_tls ? "TLS" : "TCP");
     else
-        say(out, DOCTOR_OK, "TCP (%s)", protocol);
-}
-
-/* Where it was found, never what it is. */
-static const char *cookie_place(const struct doctor_facts *f)
-{
-    const char *word = f->vm ? nodes_cookie_word(f->vm) : "";
-    return f->target.cookie.origin == COOKIE_DISCOVERED && *word
-               ? word
-               : cookie_origin_text(f->target.cookie.origin);
+        out->state = DOCTOR_NONE;
 }
 
 static void check_cookie(const struct doctor_facts *f, struct doctor_line *out)
 {
+    const enum cookie_origin origin = f->target.cookie.origin;
+    const char *place = f->vm && origin == COOKIE_DISCOVERED ? nodes_cookie_word(f->vm) : "";
     const bool rejected = f->down.code != ERR_NONE && f->why == CONN_FAILED_COOKIE;
     if (f->no_target.code != ERR_NONE)
         out->state = DOCTOR_NONE;
     else if (!f->target.conn.cookie)
         say_error(out, DOCTOR_FAIL, &f->target.no_cookie);
     else
-        say(out, rejected ? DOCTOR_FAIL : DOCTOR_OK, "from %s%s", cookie_place(f),
-            rejected ? ": not this node's" : "");
+        say(out, rejected ? DOCTOR_FAIL : DOCTOR_OK, "from %s%s%s", *place ? "the VM's " : "",
+            *place ? place : cookie_origin_text(origin), rejected ? ": not this node's" : "");
     if (rejected)
         snprintf(out->fix, sizeof out->fix, "Give it with --cookie-file FILE or BEAMTOP_COOKIE");
 }
 
 static void check_connection(const struct doctor_facts *f, struct doctor_line *out)
 {
+    const struct conn_way *way = f->target.conn.way;
     if (f->up)
-        say(out, DOCTOR_OK, "to %.255s as %.255s%s", f->peer, f->own,
-            f->target.way ? ", through its network namespace" : "");
+        say(out, DOCTOR_OK, "to %.255s as %.255s%s%.200s", f->peer, f->own, way ? ", by " : "",
+            way ? way->text : "");
     else if (f->down.code != ERR_NONE)
         say_error(out, DOCTOR_FAIL, &f->down);
     else
