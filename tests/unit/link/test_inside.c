@@ -40,17 +40,19 @@ static int next_fd(void)
 
 static void send_bytes(const void *bytes, size_t len, const int *fds, size_t n)
 {
-    char control[CMSG_SPACE(8 * sizeof(int))] = "";
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(8 * sizeof(int))];
+    } control = {.bytes = {0}};
     struct iovec part = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = len};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     if (n > 0) {
-        message.msg_control = control;
+        message.msg_control = &control;
         message.msg_controllen = CMSG_SPACE(n * sizeof(int));
-        struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(n * sizeof(int));
-        memcpy(CMSG_DATA(c), fds, n * sizeof(int));
+        control.head.cmsg_level = SOL_SOCKET;
+        control.head.cmsg_type = SCM_RIGHTS;
+        control.head.cmsg_len = CMSG_LEN(n * sizeof(int));
+        memcpy(CMSG_DATA(&control.head), fds, n * sizeof(int));
     }
     assert_int_equal(sendmsg(ends[1], &message, 0), (ssize_t)len);
 }
