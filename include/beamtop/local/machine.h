@@ -17,8 +17,9 @@
 #define MACHINE_IS_SAMPLED 1 /* machine_of_host() has a row */
 #endif
 
-#define MACHINE_ADDRESSES (UINT64_C(1) << 48) /* of user space: 47 bits on x86-64, 48 on aarch64   \
-                                               */
+#define MACHINE_ADDRESSES                                                                          \
+    (UINT64_C(1) << 48) /* of user space: 47 bits on x86-64, 48 on aarch64                         \
+                         */
 
 enum { REGISTERS = 33 }; /* as many as a machine has at most */
 
