@@ -62,7 +62,7 @@ static bool take_dump(struct outside *o, int fds, const char *fd, const char *li
     if (fstatat(fds, fd, &st, 0) != 0 || (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode)))
         return false;
     const size_t len = strlen(link), most = sizeof o->dump_path - 1;
-    snprintf(o->dump_path, sizeof o->dump_path, "%s", link + (len > most ? len - most : 0));
+    snprintf(o->dump_path, sizeof o->dump_path, "%.255s", link + (len > most ? len - most : 0));
     o->dump = OUTSIDE_DUMP_WRITING;
     o->dump_regular = S_ISREG(st.st_mode);
     o->dump_bytes = o->dump_regular ? st.st_size : -1;
