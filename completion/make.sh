@@ -83,10 +83,12 @@ EOF
         nodes=yes
         [[ $COMP_CWORD -eq 1 ]] && words=$commands
     fi
-    # To bash a word with an @ is several: all is compared, the part after the last @ is given.
-    local line=${COMP_LINE:0:COMP_POINT} word before=
+    # To bash a word with an @ or a : is several: all is compared, the part after the last is given.
+    local line=${COMP_LINE:0:COMP_POINT} word before= breaks=
     word=${line##*[[:space:]]}
-    [[ $COMP_WORDBREAKS == *@* ]] && before=${word%"${word##*@}"}
+    [[ $COMP_WORDBREAKS == *@* ]] && breaks+=@
+    [[ $COMP_WORDBREAKS == *:* ]] && breaks+=:
+    [[ -n $breaks ]] && before=${word%"${word##*[$breaks]}"}
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
     # compgen -W evaluates its words: names from outside are none of them.
     while [[ -n $nodes ]] && IFS= read -r node; do

@@ -60,7 +60,7 @@ stop_all() {
 
 # Both good ones and beginnings of URLs, nothing else that is not a name, and no file made.
 offers_names() {
-    for name in 'good@' 'good-2.x_y@' ssh:// docker:// k8s://; do
+    for name in 'good@' 'good-2.x_y@'; do
         grep -qF "$name" "$work/offered" || { echo "no $name in:"; cat "$work/offered"; return 1; }
     done
     ! grep -vE '^([A-Za-z0-9_.@-]+|(ssh|docker|k8s)://)([[:space:]].*)?$' "$work/offered" && ! grep -q '^--' "$work/offered" || return 1
@@ -71,7 +71,10 @@ offers_names() {
 lists_words() { one_of 10 words_are_listed; }
 completes_in() { one_of 10 "$1_completes"; }
 
-words_are_listed() { beamtop generate words-nodes >"$work/offered" && offers_names; }
+words_are_listed() {
+    beamtop generate words-nodes >"$work/offered" && offers_names && grep -qx 'ssh://' "$work/offered" &&
+        grep -qx 'docker://' "$work/offered" && grep -qx 'k8s://' "$work/offered"
+}
 
 # As readline calls it: `beamtop info `, then `beamtop info go`.
 bash_completes() {

@@ -46,7 +46,8 @@ in_a_trace() {
     # shellcheck disable=SC2046
     kill -9 $(cat "$work/killed") || return 1
     wait "$tracer"
-    ended=$?
+    ended=$? # for the case that calls it
+    : "$ended"
     is_clean && leaves_nothing_here
 }
 beamtop_itself() { echo "$tracer"; }
