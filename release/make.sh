@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Makes the files of a release in build-release/files, or a static program only:
-#   make.sh [TARGET…]           default: x86_64-linux-musl x86_64-linux-gnu, and aarch64-linux-musl where
-#                               its compiler is installed
+#   make.sh [TARGET…]           default: x86_64-linux-musl. Others: x86_64-linux-gnu, aarch64-linux-musl
 #   make.sh --program TARGET    prints the path of the program
 # The same commit makes the same bytes: times are those of the commit, or SOURCE_DATE_EPOCH.
 set -eu
@@ -214,10 +213,7 @@ if [ "${1:-}" = --program ]; then
     echo "$built/$2/src/beamtop"
     exit 0
 fi
-if [ $# -eq 0 ]; then
-    set -- x86_64-linux-musl x86_64-linux-gnu
-    ! command -v aarch64-linux-gnu-gcc >/dev/null 2>&1 || set -- "$@" aarch64-linux-musl
-fi
+[ $# -gt 0 ] || set -- x86_64-linux-musl
 umask 022
 take_time
 rm -rf "$files"
