@@ -113,6 +113,7 @@ include src/query/local.mk
 include src/query/alloc/local.mk
 include src/query/apps/local.mk
 include src/query/late/local.mk
+include src/query/raft/local.mk
 include src/query/links/local.mk
 include src/query/leaders/local.mk
 include src/query/native/local.mk

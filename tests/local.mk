@@ -42,7 +42,7 @@ UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/un
 	tests/unit/local/test_jit tests/unit/local/test_outside tests/unit/local/test_records tests/unit/local/test_resident
 UNIT_QUERY = tests/unit/query/test_allocators tests/unit/query/test_apps \
 	tests/unit/query/test_facts tests/unit/query/test_growth tests/unit/query/test_header tests/unit/query/test_holders \
-	tests/unit/query/test_late tests/unit/query/test_leaders tests/unit/query/test_links tests/unit/query/test_old_code tests/unit/query/test_node tests/unit/query/test_ports tests/unit/query/test_price tests/unit/query/test_process \
+	tests/unit/query/test_late tests/unit/query/test_leaders tests/unit/query/test_links tests/unit/query/test_old_code tests/unit/query/test_node tests/unit/query/test_ports tests/unit/query/test_price tests/unit/query/test_process tests/unit/query/test_raft \
 	tests/unit/query/test_scan tests/unit/query/test_suspenders tests/unit/query/test_tables tests/unit/query/test_terms tests/unit/query/test_waits \
 	tests/unit/query/test_vm \
 	tests/unit/query/test_who

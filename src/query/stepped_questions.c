@@ -7,6 +7,7 @@
 #include "query/late/late.h"
 #include "query/links/links.h"
 #include "query/ports/ports.h"
+#include "query/raft/raft.h"
 #include "query/seek/old_code.h"
 #include "query/seek/suspenders.h"
 #include "query/tables/tables.h"
@@ -18,5 +19,5 @@ const struct stepped *const stepped_questions[] = {
     &facts_question, &tables_question,    &allocators_question, &late_question,
     &ports_question, &one_table_question, &table_keys_question, &mnesia_question,
     &terms_question, &vm_question,        &suspenders_question, &old_code_question,
-    &links_question};
+    &links_question, &raft_question};
 const size_t stepped_questions_count = ARRAY_LEN(stepped_questions);

@@ -4,6 +4,7 @@
 %%   meet    pings them           part    disconnects them
 %%   ports   `ends` has the local and the remote port of the connection to the first of them
 %%   hold    sends to the first of them until a send would wait for the network
+%%   raft    the tables of ra have the rows that the file `rows` has: {Leaderboard, States}
 %%   audit   `left` is written, by audit.erl
 -module(mesh_load).
 -export([start/2, watch/2]).
@@ -23,7 +24,7 @@ watch(Dir, Baseline) ->
             asked(Name, Dir, Baseline),
             ok = file:delete(filename:join(Dir, Name))
         end
-     || Name <- Names, lists:member(Name, ["meet", "part", "ports", "hold", "audit"])
+     || Name <- Names, lists:member(Name, ["meet", "part", "ports", "hold", "raft", "audit"])
     ],
     ?MODULE:watch(Dir, Baseline).
 
@@ -37,6 +38,9 @@ asked("ports", Dir, _) ->
 asked("hold", Dir, _) ->
     {_, Port} = lists:keyfind(hd(peers(Dir)), 1, erlang:system_info(dist_ctrl)),
     hold({nobody, hd(peers(Dir))}, binary:copy(<<0>>, 10000), Port);
+asked("raft", Dir, _) ->
+    {ok, [{Leaders, States}]} = file:consult(filename:join(Dir, "rows")),
+    [played(Table, Rows) || {Table, Rows} <- [{ra_leaderboard, Leaders}, {ra_state, States}]];
 asked("audit", Dir, Baseline) -> audit:write(Dir, Baseline).
 
 %% The kernel takes some megabytes before the port has to wait.
@@ -52,3 +56,8 @@ hold(To, Message, Port) ->
 peers(Dir) ->
     {ok, Text} = file:read_file(filename:join(Dir, "peers")),
     [binary_to_atom(Name, utf8) || Name <- binary:split(Text, <<"\n">>, [global, trim_all])].
+
+played(Table, Rows) ->
+    ets:info(Table, size) =:= undefined orelse ets:delete(Table),
+    Table = ets:new(Table, [named_table, public]),
+    true = ets:insert(Table, Rows).

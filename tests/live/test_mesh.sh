@@ -145,6 +145,37 @@ a_held_link_is_found() {
     [ "$held$seen" = 00 ] && sees "$a,$b,$c" 'pair($a; $b) | .kind == "link"'
 }
 
+# plays NODE LEADER STATE: a group of three nodes as ra's tables have it: {Name, Node}, or undefined; rows
+# of its servers as before ra 2.7 and since.
+plays() {
+    eval "dir=\$dir_$1"
+    printf '{[{orders,%s,[%s]}],[%s]}.\n' "$2" "{orders,'$a'},{orders,'$b'},{orders,'nobody$$@127.0.0.1'}" "$3" \
+        >"$dir/rows"
+    order raft
+}
+raft() {
+    "$beamtop" tables "$1" --raft --cookie-file "$work/cookie" --timeout 30 --format json >"$work/out" 2>"$work/err"
+}
+# It is played by tables: ra is not there.
+raft_groups_are_looked_at() {
+    raft "$b"
+    ends_with 1 $? && told 'no Raft group' || return 1
+    plays a "{orders,'$b'}" '{orders,follower}' && plays b undefined '{orders,candidate,voter}' || return 1
+    raft "$a" && holds ".[-1].rows[0] | .group == \"orders\" and .leader_node == \"$b\" and .server == \"orders\"
+        and .state == \"follower\" and .membership == null and .members == 3" || return 1
+    raft "$b" && holds '.[-1].rows[0] | .leader_node == "none" and .state == "candidate" and .membership == "voter"' ||
+        return 1
+    "$beamtop" mesh "$a,$b" --cookie-file "$work/cookie" -n 0 >"$work/out" 2>"$work/err" &
+    follower=$!
+    wait_until 60 grep -q "leaders .*says $b, $b says none" "$work/out" &&
+        grep -q "members .*a member on nobody$$@127.0.0.1" "$work/out" &&
+        plays a undefined '{orders,follower}' &&
+        wait_until 60 grep -q "no-leader .*has no leader, as 2 of its 3 nodes say" "$work/out"
+    found=$?
+    kill "$follower" && wait "$follower"
+    [ "$found" = 0 ] || { cat "$work/err"; tail -20 "$work/out"; return 1; }
+}
+
 # Nobody has heard of another by us, and nothing is left.
 leaves_nothing() {
     links || return 1
@@ -162,7 +193,7 @@ for otp in $(releases_of differ); do
     fi
     run start_mesh "$otp"
     for case in all_meet names_those_outside one_node_says_the_same a_partition_is_found a_flapping_link_is_found \
-        one_side_alone_is_found a_held_link_is_found leaves_nothing; do
+        one_side_alone_is_found a_held_link_is_found raft_groups_are_looked_at leaves_nothing; do
         case " ${BEAMTOP_TESTS-$case} " in *" $case "*) run "$case" "$otp" ;; esac
     done
     end_mesh

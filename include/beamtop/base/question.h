@@ -114,6 +114,8 @@ struct question_row {
     X(MNESIA, mnesia, struct table_detail, .pace = PACE_APART, .kept = KEPT_LAST, .every_s = 30,   \
       .kept_every_s = 60, .judged = true, .beside = QUESTION_TABLES, .what = "Mnesia",             \
       .log = "nodes, locks and transactions of Mnesia, by its own tables")                         \
+    X(RAFT, raft, struct table_detail, .pace = PACE_APART, .what = "Raft groups",                  \
+      .log = "leaders and members of Raft groups, by the tables of ra")                            \
     X(TABLE_KEYS, table_keys, struct table_detail, .pace = PACE_APART, .once = true,               \
       .what = "keys of an ETS table",                                                              \
       .log = "read the first keys of an ETS table on request; objects are not read")               \

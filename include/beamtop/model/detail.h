@@ -221,6 +221,13 @@ struct mnesia_row {
     double commits_per_s, failures_per_s, restarts_per_s, log_writes_per_s;
 };
 
+/* A Raft group of the library ra, as one of its nodes has it. */
+struct raft_row {
+    struct slice group, leader_node, server, state, membership, nodes; /* nodes: names */
+    double leader_s; /* for so long that one, at each answer */
+    int64_t members;
+};
+
 /* A process that holds another suspended, or, without it, how far it was looked for. */
 struct suspenders_row {
     struct slice id, by_name;

@@ -105,7 +105,7 @@ struct cli_options {
     const char *table_sort;
     const char *table; /* one ETS table */
     int64_t keys;      /* of it; 0: none */
-    bool mnesia;
+    bool mnesia, raft;
     const char *what;                    /* a kind of terms; NULL: all */
     const char *old_module;              /* whose old code is looked for; NULL: of none */
     int64_t event_limits[SYSTEM_EVENTS]; /* system events: of ports 1 */

@@ -234,6 +234,8 @@ const struct cli_option cli_option_table[] = {
      "only this table: all about it but its objects"},
     {"mnesia", 0, FOR_ETS, TYPE_FLAG, AT(mnesia), 0, 0, 0, NULL,
      "Mnesia instead: its nodes, locks, transactions and log"},
+    {"raft", 0, FOR_ETS, TYPE_FLAG, AT(raft), 0, 0, 0, NULL,
+     "Raft groups of the library ra instead: leaders and members"},
     {"keys", 0, FOR_ETS, TYPE_INTEGER, AT(keys), 0, 1, LIMIT_TABLE_KEYS, "N",
      "with --table: its first keys instead, 1 to 100; objects are never read"},
     {"system-events", 0, FOR_RECORD, TYPE_FLAG, AT(system_events), 0, 0, 0, NULL,

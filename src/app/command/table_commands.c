@@ -126,6 +126,22 @@ static int show_mnesia(const struct cli_options *o, const struct app_env *env)
     return printing_run(o, env, &want, &options, true, &p);
 }
 
+static int check_raft(const struct model *m, struct error *err)
+{
+    const struct table_detail *t = model_raft(m);
+    if (!t || t->n_rows > 0 || t->partial)
+        return 0;
+    return error_set(err, ERR_NOT_FOUND, "the node has no Raft group of the library ra");
+}
+
+static int show_raft(const struct cli_options *o, const struct app_env *env)
+{
+    const struct want want = {.needs = NEED(RAFT)};
+    const struct sink_options options = printing_options(o, env);
+    struct printing p = {.kind = sink_kind_find("raft"), .check = check_raft};
+    return printing_run(o, env, &want, &options, true, &p);
+}
+
 static int check_table(const struct model *m, struct error *err)
 {
     const struct table_detail *t = model_one_table(m);
@@ -143,7 +159,9 @@ int command_tables(const struct cli_options *o, const struct app_env *env)
     struct sink_options options = printing_options(o, env);
     struct error err = {0};
     if (!o->table && !keys)
-        return o->mnesia ? show_mnesia(o, env) : command_table(o, env);
+        return o->mnesia ? show_mnesia(o, env)
+               : o->raft ? show_raft(o, env)
+                         : command_table(o, env);
     if (!o->table)
         (void)error_set(&err, ERR_USAGE, "--keys needs a table: add --table NAME");
     else if (!*o->table || strlen(o->table) >= sizeof want.table)

@@ -19,6 +19,7 @@
 #define RETRY_LAST_MS 60000u
 #define LINKS_MS 10000u
 #define MNESIA_MS 10000u
+#define RAFT_MS 10000u
 #define CONNECT_MS 15000.0 /* who waits for all nodes gives them so much, at least */
 #define WORKERS "32"       /* threads in which hands are shaken: a node that hangs holds one */
 
@@ -46,6 +47,8 @@ static void on_member_change(void *arg, question_mask questions)
                              : m->mnesia_since_ms == 0 ? m->heard_ms
                                                        : m->mnesia_since_ms;
     }
+    if (questions & QUESTION_BIT(QUESTION_RAFT))
+        m->raft_ms = m->heard_ms;
     note_change(m->fleet);
 }
 
@@ -54,6 +57,12 @@ static bool is_mnesia_due(const struct member *m)
 {
     const struct fleet_setup *setup = &m->fleet->setup;
     return setup->links && (m->mnesia_ms == 0 || uv_now(setup->loop) >= m->mnesia_ms + MNESIA_MS);
+}
+
+static bool is_raft_due(const struct member *m)
+{
+    const struct fleet_setup *setup = &m->fleet->setup;
+    return setup->links && (m->raft_ms == 0 || uv_now(setup->loop) >= m->raft_ms + RAFT_MS);
 }
 
 static bool are_links_due(const struct member *m)
@@ -80,6 +89,8 @@ static void choose_want(struct member *m)
         want.needs |= NEED(LINKS);
     if (is_mnesia_due(m))
         want.needs |= NEED(MNESIA);
+    if (is_raft_due(m))
+        want.needs |= NEED(RAFT);
     want.steady = m->fleet->steady;
     live_set_want(m->live, &want);
 }
@@ -145,7 +156,7 @@ static void on_member_link(void *arg, bool up)
     struct member *m = arg;
     struct error why = {0};
     m->ticks = 0;
-    m->links_ms = m->mnesia_ms = m->mnesia_since_ms = 0;
+    m->links_ms = m->mnesia_ms = m->mnesia_since_ms = m->raft_ms = 0;
     fleet_forget_facts(m);
     if (!up || m->ended)
         return; /* the end follows, with its reason */
@@ -530,7 +541,7 @@ size_t fleet_linked(const struct fleet *f)
     size_t n = 0;
     for (size_t i = 0; i < f->n; i++)
         n += f->members[i]->state == MEMBER_UP && f->members[i]->links_ms > 0 &&
-             f->members[i]->mnesia_ms > 0;
+             f->members[i]->mnesia_ms > 0 && f->members[i]->raft_ms > 0;
     return n;
 }
 

@@ -44,8 +44,8 @@ struct fleet_setup {
     uv_loop_t *loop;
     double interval_s;
     double budget; /* of each node: share of one scheduler */
-    bool links;    /* each is asked for its links and Mnesia, every 10 s; every 2 s for odd links */
-    bool facts;    /* limit and versions every minute; how full links are every 30 s */
+    bool links; /* each is asked for links, Mnesia and Raft every 10 s; every 2 s for odd links */
+    bool facts; /* limit and versions every minute; how full links are every 30 s */
     /* Rows have changed. At most 20 times a second. May be NULL. */
     void (*changed)(void *arg);
     /* A connection is gone: its port is not used any more. May be NULL. */
@@ -102,7 +102,7 @@ bool fleet_has_failed(const struct fleet *f, struct error *err);
 int fleet_take(const struct fleet *f, struct model *m, struct error *err);
 /* The same of their links, as the answers of `mesh` and `matrix`. */
 int fleet_take_mesh(struct fleet *f, struct model *m, struct error *err);
-/* Nodes that have said to which others they are connected, and whether Mnesia runs there. */
+/* Nodes that have said to which others they are connected, and what runs of Mnesia and Raft. */
 size_t fleet_linked(const struct fleet *f);
 const char *fleet_name(const struct fleet *f, size_t node);
 struct live *fleet_live(const struct fleet *f, size_t node); /* NULL: it is not up */

@@ -73,6 +73,7 @@ struct member {
     uint64_t links_ms;        /* the last answer of `links` since it is up; 0: there is none */
     uint64_t mnesia_ms;       /* the same of `mnesia` */
     uint64_t mnesia_since_ms; /* since then it runs at each answer; 0: it does not */
+    uint64_t raft_ms;         /* the last answer of `raft` since it is up; 0: there is none */
     uint64_t heard_ms;        /* the last answer of any question */
     uint32_t life;            /* creation of its pids: another one after each start; 0: unknown */
     uint32_t number;          /* another one for each member that there ever was */

@@ -8,6 +8,6 @@ src_libapp_a_SOURCES += \
 	src/app/fleet/fleet_follow.c src/app/fleet/fleet_follow.h \
 	src/app/fleet/fleet_facts.c src/app/fleet/fleet_versions.c \
 	src/app/fleet/mesh.c src/app/fleet/mesh.h src/app/fleet/mesh_nodes.c \
-	src/app/fleet/mesh_seen.c src/app/fleet/mesh_matrix.c src/app/fleet/mesh_mnesia.c \
+	src/app/fleet/mesh_seen.c src/app/fleet/mesh_matrix.c src/app/fleet/mesh_mnesia.c src/app/fleet/mesh_raft.c \
 	src/app/fleet/fleet_hosts.c src/app/fleet/fleet_hosts.h \
 	src/app/fleet/merge.h

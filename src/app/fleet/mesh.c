@@ -351,7 +351,8 @@ static const char *const kinds[] = {
     [MESH_MNESIA] = "mnesia",       [MESH_FLAPPING] = "flapping",   [MESH_RESTARTS] = "restarts",
     [MESH_MISSING] = "missing",     [MESH_RELEASE] = "release",     [MESH_SETTING] = "setting",
     [MESH_UNLIKE] = "unlike",       [MESH_UNKNOWN] = "unknown",     [MESH_HIDDEN] = "hidden",
-    [MESH_OUTSIDE] = "outside",     [MESH_LINK] = "link",
+    [MESH_OUTSIDE] = "outside",     [MESH_LINK] = "link",           [MESH_NO_LEADER] = "no-leader",
+    [MESH_LEADERS] = "leaders",     [MESH_MEMBERS] = "members",
 };
 static const char *const levels[] = {
     [MESH_FIX] = "fix", [MESH_CHECK] = "check", [MESH_INFO] = "info", [MESH_FINE] = ""};
@@ -433,6 +434,7 @@ static void make_rows(struct mesh *x, struct fleet *f)
     find_outsiders(x, answering);
     mesh_compare_nodes(x);
     mesh_compare_mnesia(x);
+    mesh_find_raft(x);
     mesh_find_restarts(x);
     x->signs = alloc_zero(x->n * x->n + 1, 1);
     compare_pairs(x); /* of many nodes there are more than have room */

@@ -2,7 +2,7 @@
 /*
  * Which of several nodes see each other, made of the `links` of each: pairs and groups (mesh.c),
  * what one node has that others have not (mesh_nodes.c), what was otherwise before (mesh_seen.c),
- * all pairs as signs (mesh_matrix.c), Mnesia (mesh_mnesia.c).
+ * all pairs as signs (mesh_matrix.c), Mnesia (mesh_mnesia.c), Raft groups (mesh_raft.c).
  * Pure but for is_odd of the members and what the fleet has seen. Nothing of one node is sent to
  * another. */
 #ifndef BEAMTOP_APP_FLEET_MESH_H
@@ -18,6 +18,9 @@
 enum mesh_kind {
     MESH_PARTITION,
     MESH_MNESIA,
+    MESH_NO_LEADER,
+    MESH_LEADERS,
+    MESH_MEMBERS,
     MESH_ONE_SIDED,
     MESH_FLAPPING,
     MESH_RESTARTS,
@@ -56,7 +59,7 @@ struct mesh_made {
     enum mesh_level level;
     enum mesh_kind kind;
     struct slice node, peer, note;
-    const char *about;                         /* of one node: what is compared; else NULL */
+    const char *about;                         /* what is compared, or the Raft group; else NULL */
     const struct links_row *of_peer, *of_node; /* what node says of peer, and the other way */
     size_t reconnects;                         /* 0: none was seen */
 };
@@ -89,6 +92,8 @@ bool mesh_compare_before(struct mesh *x, struct mesh_made *row, const struct mes
 const struct links_row *mesh_find_link(const struct mesh_node *of, struct slice name);
 /* Nodes on which Mnesia runs, and which others count as down. */
 void mesh_compare_mnesia(struct mesh *x);
+/* Raft groups without a leader, whose members name several, or are not connected. */
+void mesh_find_raft(struct mesh *x);
 /* Nodes that were started again and again. */
 void mesh_find_restarts(struct mesh *x);
 /* mesh_matrix.c: what the row of a pair says, as a sign each way. */

@@ -207,6 +207,26 @@ FIELD_TABLE(
     "transaction_locks commits failures restarts log_writes log_writes_left");
 #undef ROW
 
+#define ROW struct raft_row
+static const struct field raft[] = {
+    FIELD("group", TEXT, group, "name of the group (ra: cluster), as Erlang writes it",
+          .look = LOOK_NAME, .width = 30, .grows = true),
+    FIELD("leader_node", TEXT, leader_node, "node of the leader, as this one knows it; or none",
+          .title = "LEADER", .width = 24),
+    FIELD("leader_s", SECONDS, leader_s, "for how long beamtop has seen that, at every answer",
+          .title = "FOR", .width = 8, .lasts = "leader_node"),
+    FIELD("server", TEXT, server, "name of the group's process on this node; null: none here",
+          .width = 20),
+    FIELD("state", TEXT, state, "of that process: leader, follower, candidate …", .width = 12),
+    FIELD("membership", TEXT, membership, "voter, promotable, non_voter; null: unknown",
+          .width = 10),
+    FIELD("members", COUNT, members, "of the group, as this node knows them", .width = 7),
+    FIELD("nodes", TEXT, nodes, "nodes of the members", .width = 40),
+};
+FIELD_TABLE(raft_fields, raft, "group leader_node leader_s server state membership members nodes",
+            "group leader_node server state membership members nodes");
+#undef ROW
+
 #define ROW struct holders_row
 static const struct field holders[] = {
     FIELD("id", TEXT, id, "what its processes have in common", .title = "PROCESSES THAT ARE",

@@ -388,6 +388,79 @@ TEST(test_mnesia_is_cut)
     expect_mnesia(none, at, never, "");
 }
 
+/* ---- Raft */
+
+#define RAFT(at, leader)                                                                           \
+    "{raft," at ",[{<<\"orders\">>,<<\"" leader "\">>,orders,follower,undefined,3,"                \
+    "<<\"a@h b@h c@h\">>}],false}"
+#define OTHER(at, leader, nodes)                                                                   \
+    "{raft," at ",[{<<\"orders\">>,<<\"" leader "\">>,orders,follower,undefined,2,"                \
+    "<<\"" nodes "\">>}],false}"
+#define LOOK(leader) RAFT("1000000000", leader)
+#define ASKED_AGAIN(leader) RAFT("11000000000", leader)
+
+/* a and b are connected to each other, and to c, which was not named, where `to_c`. */
+static void expect_raft(const char *const said[2], const char *const again[2], bool to_c,
+                        const char *expected)
+{
+    const char *const without[] = {LINKS(SELF("'a@h'", 60) UP("'b@h'")),
+                                   LINKS(SELF("'b@h'", 60) UP("'a@h'"))};
+    const char *const with[] = {LINKS(SELF("'a@h'", 60) UP("'b@h'") UP("'c@h'")),
+                                LINKS(SELF("'b@h'", 60) UP("'a@h'") UP("'c@h'"))};
+    struct fleet f = open_fleet(to_c ? with : without, 2);
+    struct builder *matrix, *b;
+    char rows[900] = "", all_rows[900];
+    for (size_t i = 0; i < 2; i++) {
+        take_text(members[i].model, QUESTION_RAFT, said[i]);
+        if (again[i])
+            take_text(members[i].model, QUESTION_RAFT, again[i]);
+        members[i].raft_ms = 1000;
+    }
+    b = mesh_build(&f, &matrix);
+    take_mesh(b, rows, sizeof rows);
+    snprintf(all_rows, sizeof all_rows, "%s%s", expected,
+             to_c ? "info outside c@h : not named; connected to 2 of 2|" : "");
+    assert_string_equal(rows, all_rows);
+    builder_free(b);
+    builder_free(matrix);
+    for (size_t i = 0; i < 2; i++)
+        model_free(members[i].model);
+    seen = f.seen;
+    forget();
+}
+
+TEST(test_raft_groups)
+{
+    const char *const none[] = {LOOK("none"), LOOK("none")};
+    const char *const none_again[] = {ASKED_AGAIN("none"), ASKED_AGAIN("none")};
+    const char *const one_again[] = {ASKED_AGAIN("none"), NULL};
+    const char *const led[] = {LOOK("a@h"), LOOK("a@h")};
+    const char *const led_again[] = {ASKED_AGAIN("a@h"), ASKED_AGAIN("a@h")};
+    const char *const two[] = {LOOK("a@h"), LOOK("c@h")};
+    const char *const two_again[] = {ASKED_AGAIN("a@h"), ASKED_AGAIN("c@h")};
+    const char *const changes[] = {ASKED_AGAIN("c@h"), ASKED_AGAIN("c@h")};
+    /* Of one name, and none is a member of the other. */
+    const char *const apart[] = {OTHER("1000000000", "none", "a@h c@h"),
+                                 OTHER("1000000000", "c@h", "b@h c@h")};
+    const char *const apart_again[] = {OTHER("11000000000", "none", "a@h c@h"),
+                                       OTHER("11000000000", "c@h", "b@h c@h")};
+    expect_raft(none, none_again, true,
+                "fix no-leader a@h : Raft group orders has no leader, as 2 of its 3 nodes say: "
+                "a@h, b@h|");
+    expect_raft(none, one_again, true, ""); /* b has not said it again */
+    expect_raft(led, led_again, true, "");
+    expect_raft(two, two_again, true,
+                "check leaders a@h : nodes of Raft group orders name different leaders: a@h says "
+                "a@h, b@h says c@h|");
+    expect_raft(two, changes, true, ""); /* a has just learnt it */
+    expect_raft(led, led_again, false,
+                "check members a@h c@h: Raft group orders has a member on c@h, to which a@h is not "
+                "connected; so have 1 more, as this and other nodes say|");
+    expect_raft(apart, apart_again, true,
+                "fix no-leader a@h : Raft group orders has no leader, as 1 of its 2 nodes say: "
+                "a@h|");
+}
+
 static void give_memory(struct model *m, long mib)
 {
     char text[300];

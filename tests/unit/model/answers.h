@@ -178,6 +178,10 @@ static const struct answer_row {
     {"mnesia of a recording of before cut_nodes", ANSWER_MNESIA,
      "{mnesia, 1000000000, [{<<\"4.21\">>, running, 1, 2, <<\"b@h\">>, 12, 3, 15, 1000, 4, 2, 900, "
      "100}], false}"},
+    {"raft", ANSWER_RAFT,
+     "{raft, 1000000000, [{<<\"shop_orders\">>, <<\"a@h\">>, shop_orders, follower, voter, 3, "
+     "<<\"a@h b@h c@h\">>}, {<<\"shop_stock\">>, <<\"none\">>, undefined, undefined, undefined, 1, "
+     "<<\"b@h\">>}], false}"},
     {"no mnesia", ANSWER_MNESIA, "{mnesia, 1000000000, [], false}"},
     {"ports", ANSWER_PORTS,
      "{ports, 1000000000, [{<<\"#Port<0.6>\">>, <<\"port\">>, <<\"tcp\">>, undefined, <0.41.0>, "

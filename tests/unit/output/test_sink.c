@@ -33,7 +33,8 @@ static struct model *full_model(void)
         ANSWER_APPS,   ANSWER_TABLES, ANSWER_HEAPS,      ANSWER_ARMED,     ANSWER_THREADS,
         ANSWER_MSACC,  ANSWER_WAITS,  ANSWER_PORTS,      ANSWER_ONE_TABLE, ANSWER_TABLE_KEYS,
         ANSWER_MNESIA, ANSWER_TERMS,  ANSWER_HOLDERS,    ANSWER_VM,        ANSWER_FLEET,
-        ANSWER_LINKS,  ANSWER_MESH,   ANSWER_SUSPENDERS, ANSWER_OLD_CODE,  ANSWER_MATRIX};
+        ANSWER_LINKS,  ANSWER_MESH,   ANSWER_SUSPENDERS, ANSWER_OLD_CODE,  ANSWER_MATRIX,
+        ANSWER_RAFT};
     struct model *m = model_new();
     for (size_t k = 0; k < ARRAY_LEN(order); k++)
         for (size_t i = 0; i < ARRAY_LEN(answers); i++)
