@@ -39,7 +39,8 @@ UNIT_LINK = tests/unit/link/test_atom_cache tests/unit/link/test_control \
 	tests/unit/link/test_way tests/unit/link/test_listener tests/unit/link/test_inside \
 	tests/unit/link/test_tls tests/unit/link/test_tls_files
 UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/unit/local/test_images \
-	tests/unit/local/test_jit tests/unit/local/test_outside tests/unit/local/test_records tests/unit/local/test_resident
+	tests/unit/local/test_jit tests/unit/local/test_outside tests/unit/local/test_records \
+	tests/unit/local/test_resident tests/unit/local/test_machine tests/unit/local/test_stack
 UNIT_QUERY = tests/unit/query/test_allocators tests/unit/query/test_apps \
 	tests/unit/query/test_facts tests/unit/query/test_growth tests/unit/query/test_header tests/unit/query/test_holders \
 	tests/unit/query/test_late tests/unit/query/test_leaders tests/unit/query/test_links tests/unit/query/test_old_code tests/unit/query/test_node tests/unit/query/test_ports tests/unit/query/test_price tests/unit/query/test_process tests/unit/query/test_raft \

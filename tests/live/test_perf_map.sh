@@ -10,7 +10,10 @@ set -u
 ERL_CRASH_DUMP_SECONDS=0
 export ERL_CRASH_DUMP_SECONDS
 otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
-[ "$(uname -m)" = x86_64 ] || skip_all "compiled code is read on x86-64 only"
+case $(uname -m) in
+x86_64 | aarch64) ;;
+*) skip_all "compiled code is read on x86-64 and aarch64 only" ;;
+esac
 vm=
 bin=
 erl=erl

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parts of stack.c: frames as they are found, from the leaf up. What they read is the VM's and
- * may have changed since: nothing of it is trusted. Thread: as stack_of(). */
+ * may change at any moment: nothing of it is trusted. Thread: as stack_of(). */
 #ifndef BEAMTOP_LOCAL_STACK_INTERNAL_H
 #define BEAMTOP_LOCAL_STACK_INTERNAL_H
 

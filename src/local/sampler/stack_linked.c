@@ -27,6 +27,20 @@ static bool is_jumped_to(const struct jit_function *f)
     return false;
 }
 
+static bool ends_with(struct slice name, const char *end)
+{
+    const size_t len = strlen(end);
+    return name.len > len && memcmp(name.s + name.len - len, end, len) == 0;
+}
+
+/* Fragments; some have the names of functions that processes return into (erts_beamasm). Behind
+ * the functions of a module are jumps to fragments that are too far for one instruction. */
+static bool is_shared(const struct jit_function *f)
+{
+    return f->global || slice_begins(f->name, "erts_beamasm:") ||
+           ends_with(f->name, "::codeFooter");
+}
+
 /* Up to LOOKED_BYTES of the function's code before that address; the number. */
 static size_t code_before(const struct stack_world *w, const struct jit_function *f,
                           uint64_t address, uint8_t *out)
@@ -43,7 +57,7 @@ bool stack_add_linked(struct stack *out, const struct stack_world *w, const stru
     uint64_t at = r->value[w->machine->sp], back = r->value[w->machine->pc];
     for (int i = 0; i < FRAGMENTS; i++) {
         const struct jit_function *f = jit_at(w->jit, back - 1);
-        if (!f || !f->global || is_jumped_to(f) ||
+        if (!f || !is_shared(f) || is_jumped_to(f) ||
             !w->machine->keeps_link(code, code_before(w, f, back, code)))
             return true;
         if (!stack_read_word(stack, at + WORD, &back))
@@ -73,7 +87,7 @@ static bool is_live(const struct stack_world *w, const struct registers *r,
 {
     uint8_t code[LOOKED_BYTES + WORD];
     const uint64_t pc = r->value[w->machine->pc];
-    if (leaf->global)
+    if (is_shared(leaf))
         return !is_jumped_to(leaf);
     const size_t before = code_before(w, leaf, pc, code);
     return memory_read(w->memory, pc, code + before, WORD / 2) &&
@@ -87,7 +101,7 @@ static bool is_live(const struct stack_world *w, const struct registers *r,
 static bool fits_link(const struct stack *out, size_t erlang, const struct jit_function *back,
                       const struct jit_function *leaf, uint64_t link)
 {
-    return !back || back->global || leaf->global || slice_equal(back->name, leaf->name) ||
+    return !back || is_shared(back) || is_shared(leaf) || slice_equal(back->name, leaf->name) ||
            (erlang < out->n && out->frames[erlang].address == link);
 }
 
@@ -96,7 +110,7 @@ void stack_walk_linked(struct stack *out, const struct stack_world *w, const str
 {
     const uint64_t link = r->value[w->machine->return_column] & w->machine->code;
     const struct jit_function *back = link > 0 ? jit_at(w->jit, link - 1) : NULL;
-    const bool live = back && !back->global && is_live(w, r, leaf);
+    const bool live = back && !is_shared(back) && is_live(w, r, leaf);
     uint64_t top = 0, again = 0;
     const uint64_t at = r->value[w->machine->stack];
     if (!stack_read_word(w->memory, at, &top)) {
@@ -112,7 +126,7 @@ void stack_walk_linked(struct stack *out, const struct stack_world *w, const str
         (!live && !fits_link(out, erlang, back, leaf, link))) {
         out->n = leaf_only;
         out->flags = (out->flags & ~(unsigned)SAMPLE_COMPLETE) | SAMPLE_MOVED_ON;
-    } else if (live && leaf->global) {
+    } else if (live && is_shared(leaf)) {
         stack_join_linked(out, erlang);
     }
 }
