@@ -5,7 +5,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/local/jit.h"
 
-static const char *const files[] = {"aarch64-25.bin", "aarch64-29.bin"};
+static const char *const files[] = {"aarch64-25.bin", "aarch64-27.bin", "aarch64-29.bin"};
 
 /* What of each moment follows from the program that ran (its source is in docs/testing.md), from
  * the leaf on: compiled frames, BIFs marked by `=`, one that repeats once. Behind `…` only the last
