@@ -102,13 +102,18 @@ static int open_ring(struct perf_ring *r, struct error *err)
 
 int perf_ring_add(struct perf_ring *r, pid_t tid, unsigned hz, struct error *err)
 {
+    const struct machine *machine = machine_of_host();
+    if (!machine)
+        return error_set(err, ERR_REFUSED,
+                         "no samples: they are taken only on x86-64 and aarch64, and this beamtop "
+                         "is for another architecture");
     struct perf_event_attr a = {
         .config = PERF_COUNT_SW_CPU_CLOCK,
         .freq = 1,
         .sample_freq = hz,
         .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
                        PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
-        .sample_regs_user = machine_of_host()->perf_registers,
+        .sample_regs_user = machine->perf_registers,
         .sample_stack_user = PERF_STACK_BYTES,
         .disabled = 1,
     };
