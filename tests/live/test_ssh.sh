@@ -44,11 +44,14 @@ lists_several() {
     wait_until 120 knows_both || { cat "$work/second.log"; return 1; }
     fails_with 2 "2 nodes are there" ssh://far && told "ssh://far/second_x$$" && told "ssh://far/$(name_of)"
     listed=$?
+    logins=$(grep -c Accepted "$work/sshd.log")
     [ "$listed" = 0 ] && by_way fleet "ssh://far/second_x$$,ssh://far/$(name_of)" --format json >"$work/out" 2>"$work/err"
     listed=$((listed + $?))
     kill "$second"
     wait "$second" 2>/dev/null
-    [ "$listed" = 0 ] && holds '.[0].rows | length == 2 and all(.[]; .state == "up")'
+    [ "$listed" = 0 ] && holds '.[0].rows | length == 2 and all(.[]; .state == "up")' || return 1
+    logins=$(($(grep -c Accepted "$work/sshd.log") - logins))
+    [ "$logins" = 1 ] || { echo "$logins logins instead of 1"; return 1; }
 }
 
 # ---- ends

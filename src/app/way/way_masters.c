@@ -119,6 +119,17 @@ bool way_masters_lost(struct way_masters *m, const struct way_stop *stop)
     return lost;
 }
 
+bool way_masters_serves(struct way_masters *m, const struct way_stop *stop)
+{
+    const struct way_master *master = find(m, stop->url);
+    if (!master || !master->ready)
+        return false;
+    if (!way_masters_lost(m, stop))
+        return true;
+    way_masters_forget(m, stop); /* its socket would keep another from listening there */
+    return false;
+}
+
 void way_masters_forget(struct way_masters *m, const struct way_stop *stop)
 {
     struct way_master *master = find(m, stop->url);

@@ -35,6 +35,8 @@ void way_masters_find(struct way_masters *m, struct way_stop *stop, bool ready);
 void way_masters_ready(struct way_masters *m, const struct way_stop *stop);
 /* One that was ready answers no more: it is not used again. */
 bool way_masters_lost(struct way_masters *m, const struct way_stop *stop);
+/* One is there for the host, and answers; else what is left of it is removed. */
+bool way_masters_serves(struct way_masters *m, const struct way_stop *stop);
 void way_masters_forget(struct way_masters *m, const struct way_stop *stop);
 /* What it has logged since this was called; -1: nothing. The caller closes it. */
 int way_masters_log(struct way_masters *m, const struct way_stop *stop);

@@ -86,6 +86,12 @@ static void start_master(struct server *s, struct way_child *c)
                             .terminal = c->ask.terminal != 0,
                             .timeout_s = (c->ask.timeout_ms + 999) / 1000};
     struct error err = {0};
+    if (way_masters_serves(&s->masters, &stop)) {
+        say_open(c, -1);
+        way_child_close(c);
+        c->has_exited = true;
+        return;
+    }
     if (way_masters_add(&s->masters, &stop, &err) != 0) {
         say_failed(c, CONN_FAILED_WAY, &err);
         return;
