@@ -79,7 +79,8 @@ static int run_with_ways(const struct cli_command *command, struct cli_options *
     code = reach_prepare_command(env->reach, command, options, env, &err) != 0
                ? tell_error(&err)
                : command->run(options, env);
-    reach_free(env->reach);
+    outside_after(command, options, env, code);
+    reach_free(env->reach); /* with the texts of options that it has put there */
     return code;
 }
 
@@ -99,9 +100,7 @@ static int run_command(const struct cli_command *command, struct cli_options *op
     }
     if (way_far_is_asked(command, options))
         return way_far_run(options, argv);
-    const int code = run_with_ways(command, options, env);
-    outside_after(command, options, env, code);
-    return code;
+    return run_with_ways(command, options, env);
 }
 
 /*

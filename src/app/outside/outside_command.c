@@ -12,6 +12,7 @@
 #include "app/fleet/fleet.h"
 #include "app/source/replay.h"
 #include "app/source/runtime.h"
+#include "app/way/way_url.h"
 #include "beamtop/output/outside_sink.h"
 #include "look.h"
 #include "subject.h"
@@ -72,7 +73,8 @@ int command_outside(const struct cli_options *o, const struct app_env *env)
 static bool is_asked(const struct cli_options *o, int exit_code)
 {
     return (exit_code == EXIT_CONNECT || exit_code == EXIT_LOST) && o->target &&
-           !fleet_is_asked(o) && !replay_is_file(o->target) && !o->host && o->port == 0;
+           !fleet_is_asked(o) && !way_is_url(o->target) && !replay_is_file(o->target) && !o->host &&
+           o->port == 0;
 }
 
 void outside_after(const struct cli_command *command, const struct cli_options *o,
