@@ -132,8 +132,9 @@ static int find_node(struct conn_way *way, struct way_url *url, const struct cli
     return rc;
 }
 
-/* Appends the URL, with its node. */
-static int prepare_url(struct reach *w, struct buf *out, const char *text,
+/* Appends the URL, with its node. One of several is left to its connection, which fails by itself
+ * where its host is not reached. */
+static int prepare_url(struct reach *w, struct buf *out, const char *text, bool is_one_of,
                        const struct cli_options *o, const struct app_env *env, struct error *err)
 {
     struct conn_way *way;
@@ -141,6 +142,10 @@ static int prepare_url(struct reach *w, struct buf *out, const char *text,
     int rc = reach_find(w, &way, &url, text, err);
     if (rc == 0 && url.scheme == WAY_SSH)
         rc = reach_connect(w, text, env->in_tty && env->err_tty, err);
+    if ((rc == ERR_CONNECT || rc == ERR_TIMEOUT) && is_one_of && *url.node != '\0') {
+        *err = (struct error){0};
+        rc = 0;
+    }
     if (rc == 0 && *url.node == '\0')
         rc = find_node(way, &url, o, env, err);
     if (rc == 0)
@@ -158,7 +163,7 @@ static int prepare_names(struct reach *w, const char **names, const struct cli_o
         const size_t len = strcspn(at, ",");
         char *name = alloc_strndup(at, len);
         if (way_is_url(name))
-            rc = prepare_url(w, &out, name, o, env, err);
+            rc = prepare_url(w, &out, name, strchr(*names, ',') != NULL, o, env, err);
         else
             buf_puts(&out, name);
         if (at[len] == ',')

@@ -8,8 +8,8 @@
 /*
  * Connects to the hosts of all URLs that the command line names, by ssh at the terminal if there is
  * one. A URL without a node gets the only one of the epmd there: its text in o is replaced, by one
- * of w. Errors are of the first URL that fails; where several nodes are there, it lists their
- * URLs. */
+ * of w. Errors are of the first URL that fails, but in a list a host that is not reached only fails
+ * the connections to its nodes. Where several nodes are there, the error lists their URLs. */
 int reach_prepare_command(struct reach *w, const struct cli_command *command, struct cli_options *o,
                           const struct app_env *env, struct error *err);
 
