@@ -2,12 +2,15 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "app/cli/commands.h"
@@ -19,6 +22,9 @@
 
 /* The program that runs, also when a newer one has taken its name. */
 #define OWN_PROGRAM "/proc/self/exe"
+
+#define SERVER_END_MS 4000 /* more than it takes to end by itself */
+#define LOOK_MS 5
 
 extern char **environ;
 
@@ -103,7 +109,8 @@ static void way_end_stream(struct conn_way *way, uint64_t id)
 static int fail_server(struct error *err)
 {
     return error_set(err, ERR_SYSTEM,
-                     "the process that carries streams to other hosts ended: start beamtop again");
+                     "the process that carries streams to other hosts does not answer: start "
+                     "beamtop again");
 }
 
 /* Waits for what the ask is answered. cancel_fd: -1: none. 0, ECANCELED, ETIMEDOUT or EPIPE. */
@@ -130,11 +137,10 @@ static int send_ask(struct reach *w, const struct way_ask *ask, int *status, str
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return error_set_errno(err, errno, "no socket for a stream");
-    int rc;
-    while ((rc = way_wire_send(w->asks, ask, sizeof *ask, ends[1])) == EAGAIN) {
-        struct pollfd full = {.fd = w->asks, .events = POLLOUT};
-        (void)poll(&full, 1, (int)ask->timeout_ms);
-    }
+    int rc = way_wire_send(w->asks, ask, sizeof *ask, ends[1]);
+    struct pollfd full = {.fd = w->asks, .events = POLLOUT};
+    while (rc == EAGAIN && poll(&full, 1, (int)ask->timeout_ms) != 0)
+        rc = way_wire_send(w->asks, ask, sizeof *ask, ends[1]);
     close(ends[1]);
     if (rc == 0) {
         *status = ends[0];
@@ -236,7 +242,13 @@ static int start_server(struct reach *w, struct error *err)
 
 int command_streams(const struct cli_options *o, const struct app_env *env)
 {
+    int type = 0;
+    socklen_t size = sizeof type;
     (void)o;
+    if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET)
+        return EXIT_USAGE; /* it is for beamtop, not for a person */
+    /* What was inherited is not kept open by ssh's shared connections. */
+    (void)syscall(SYS_close_range, STDERR_FILENO + 1U, ~0U, 0U);
     way_server_run(STDIN_FILENO, env->xdg_runtime_dir);
     return EXIT_DONE;
 }
@@ -281,6 +293,21 @@ struct reach *reach_new(void)
     return w;
 }
 
+/* One that was stopped, as by SIGSTOP, is not waited for. */
+static void end_server(const struct reach *w)
+{
+    const struct timespec look = {.tv_nsec = LOOK_MS * 1000000L};
+    const uint64_t end_ns = clock_mono_ns() + SERVER_END_MS * 1000000ull;
+    pid_t ended;
+    while ((ended = waitpid(w->server, NULL, WNOHANG)) == 0 && clock_mono_ns() < end_ns)
+        nanosleep(&look, NULL);
+    if (ended != 0)
+        return;
+    (void)kill(w->server, SIGKILL);
+    while (waitpid(w->server, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
 void reach_free(struct reach *w)
 {
     if (!w)
@@ -289,8 +316,8 @@ void reach_free(struct reach *w)
         close(w->streams[i].status);
     if (w->asks >= 0)
         close(w->asks);
-    while (w->server > 0 && waitpid(w->server, NULL, 0) < 0 && errno == EINTR)
-        ;
+    if (w->server > 0)
+        end_server(w);
     for (size_t i = 0; i < w->n; i++) {
         free(w->ways[i]->url);
         free(w->ways[i]->text);

@@ -27,6 +27,15 @@ void way_masters_init(struct way_masters *m, const char *runtime_dir)
     *m = (struct way_masters){.runtime_dir = runtime_dir};
 }
 
+/* Nobody else can put another directory in the place of one there. */
+static bool is_safe(const char *dir)
+{
+    struct stat st;
+    return stat(dir, &st) == 0 &&
+           ((st.st_mode & S_ISVTX) != 0 ||
+            (st.st_uid == geteuid() && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0));
+}
+
 static int make_dir(struct way_masters *m, struct error *err)
 {
     const char *places[] = {m->runtime_dir, "/tmp"};
@@ -34,17 +43,16 @@ static int make_dir(struct way_masters *m, struct error *err)
         return 0;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         if (!places[i] || places[i][0] != '/' || strlen(places[i]) > DIR_BYTES ||
-            strpbrk(places[i], "%$ ")) /* ssh expands these */
+            strpbrk(places[i], "%$ ") /* ssh expands these */ || !is_safe(places[i]))
             continue;
         snprintf(m->dir, sizeof m->dir, "%.64s/beamtop-XXXXXX", places[i]);
         if (mkdtemp(m->dir))
             return 0;
     }
-    const int errnum = errno;
     *m->dir = '\0';
-    return error_set_errno(err, errnum,
-                           "no private directory for ssh's sockets, in "
-                           "XDG_RUNTIME_DIR or /tmp");
+    return error_set(err, ERR_SYSTEM,
+                     "no private directory for ssh's sockets can be made in XDG_RUNTIME_DIR or "
+                     "/tmp: set XDG_RUNTIME_DIR to a directory of yours that others cannot write");
 }
 
 static struct way_master *find(struct way_masters *m, const struct way_url *url)

@@ -172,14 +172,19 @@ static void connect_port(struct way_child *c)
     if (n == 0 || digits[n] == '\0' || port < 1 || port > 65535)
         return; /* not all of the line is there */
     to.sin_port = htons((uint16_t)port);
+    /* The listener may be full, and others wait for this process. */
+    const struct timeval limit = {.tv_sec = 1};
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)&to, sizeof to) == 0 &&
+    if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0 &&
+        connect(fd, (const struct sockaddr *)&to, sizeof to) == 0 &&
         fcntl(fd, F_SETFL, O_NONBLOCK) == 0) {
         say_open(c, fd);
     } else {
         struct error err = {0};
-        error_set_errno(&err, errno, "the forwarded port %ld of this host", port);
+        error_set_errno(&err, errno == EINPROGRESS ? ETIMEDOUT : errno,
+                        "the forwarded port %ld of this host", port);
         say(c, WAY_SAYS_FAILED, CONN_FAILED_WAY, &err, -1);
+        c->is_open = true; /* it is not tried again: the asker ends it */
     }
     if (fd >= 0)
         close(fd);

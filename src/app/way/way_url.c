@@ -80,7 +80,8 @@ static int take_node(struct way_url *url, const char *text, size_t len, struct e
 {
     struct name name;
     struct error ignored = {0};
-    if (!decode(url->node, sizeof url->node, text, len))
+    /* It may be a word of a command line at the far side. */
+    if (!decode(url->node, sizeof url->node, text, len) || *url->node == '-')
         return refuse(url, "node", err);
     const size_t n = strlen(url->node);
     if (n > 0 && url->node[n - 1] == '@')
@@ -199,7 +200,8 @@ int way_url_parse(struct way_url *out, const char *text, struct error *err)
             return parsers[i](out, text + len, err);
         }
     }
-    return error_set(err, ERR_USAGE, "%.40s…: a node is reached by %s, %s or %s", text,
+    return error_set(err, ERR_USAGE, "%.*s" SIGN ": a node is reached by %s, %s or %s",
+                     (int)strspn(text, LETTERS), text,
                      way_schemes[WAY_SSH], way_schemes[WAY_DOCKER], way_schemes[WAY_K8S]);
 }
 

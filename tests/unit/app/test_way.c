@@ -77,6 +77,8 @@ TEST(test_refuse)
         "ssh://[::1]x",
         "ssh://web1/a@b@c",
         "ssh://web1/a%1Bb",
+        "ssh://web1/--output=x",
+        "docker://web1/%2Do",
         "ssh://" X256 X256,
         "docker://",
         "docker://-v",
