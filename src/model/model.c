@@ -326,6 +326,7 @@ void model_forget(struct model *m)
     m->history = (struct history){0};
     history_init(&m->history, samples);
     m->cost = (struct tick_cost){.target_us = NAN, .bytes = NAN, .share = NAN};
+    m->way[0] = '\0';
 }
 
 bool model_is_silent(const struct model *m)
@@ -342,6 +343,11 @@ void model_set_link(struct model *m, enum link_state state, const char *text)
     if (state != LINK_LIVE && state != LINK_STALE)
         m->to_sweep = 0;
     snprintf(m->link_text, sizeof m->link_text, "%s", text ? text : "");
+}
+
+void model_set_way(struct model *m, const char *text)
+{
+    snprintf(m->way, sizeof m->way, "%s", text);
 }
 
 void model_set_cost(struct model *m, const struct tick_cost *cost)
@@ -414,6 +420,11 @@ enum link_state model_link(const struct model *m, const char **text)
     if (text)
         *text = m->link_text;
     return m->link;
+}
+
+const char *model_way(const struct model *m)
+{
+    return m->way;
 }
 
 const struct tick_cost *model_cost(const struct model *m)

@@ -63,6 +63,7 @@ struct model {
     enum link_state link;
     bool is_silent; /* since the last answer of `system` one was late */
     char link_text[240];
+    char way[64];
     struct tick_cost cost;
     struct interval_info interval;
     char why[240];           /* of the interval */

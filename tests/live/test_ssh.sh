@@ -78,7 +78,7 @@ asks_at_the_terminal() {
     command -v tmux >/dev/null || { not_tried "no tmux here"; return 0; }
     tm_open 100 30 || return 1
     tm_run "XDG_RUNTIME_DIR=$work/run $beamtop ssh://locked/$(name_of) --timeout 60 --cookie-file $work/cookie"
-    tm_wait 'passphrase' && tm_run 'open it' && tm_wait "$node" && tm_wait 'fleet_load' && tm_keys q &&
+    tm_wait 'passphrase' && tm_run 'open it' && tm_wait "$node  *SSH to locked" && tm_wait 'fleet_load' && tm_keys q &&
         tm_wait_line '^ready> *$' && leaves_nothing_here
     asked=$?
     tm_close

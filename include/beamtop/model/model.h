@@ -68,6 +68,8 @@ void model_show_recorded(struct model *m, const struct want_scan *shown, model_r
    text: why; behind LINK_NEXT_TRY, where it is in it, when it is tried again. */
 #define LINK_NEXT_TRY "; next try in "
 void model_set_link(struct model *m, enum link_state state, const char *text);
+/* By what the node is reached, copied: "SSH to HOST"; "": TCP. */
+void model_set_way(struct model *m, const char *text);
 /* LINK_STALE was set since the last answer of `system`: what comes now spans a time without one. */
 bool model_is_silent(const struct model *m);
 /* Cost of the tick that just ended. */
@@ -115,6 +117,7 @@ const struct proc_row *model_longest_queue(const struct model *m, uint64_t *mono
 
 const struct ring *model_history(const struct model *m, enum history_line line);
 enum link_state model_link(const struct model *m, const char **text);
+const char *model_way(const struct model *m);
 const struct tick_cost *model_cost(const struct model *m);
 struct interval_info model_interval(const struct model *m);
 size_t model_journal_len(const struct model *m);

@@ -8,6 +8,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/text.h"
+#include "beamtop/link/way.h"
 #include "encode.h"
 #include "live_internal.h"
 
@@ -253,6 +254,7 @@ int live_open(struct live **out, uv_loop_t *loop, const struct live_options *opt
     live_reset_tick(l);
     model_forget(model);
     model_set_link(model, LINK_CONNECTING, "");
+    model_set_way(model, options->conn.way ? options->conn.way->text : "");
     model_set_utc_offset(model, clock_utc_offset_s());
     int rc = dial_node(l, err);
     if (rc != 0) {

@@ -73,6 +73,8 @@ static void add_node_item(struct items *l, const struct model *m)
     }
     char up[48];
     add_item(l, 0, false, STYLE_TITLE, "%.*s", (int)node->name.len, node->name.s);
+    if (*model_way(m) != '\0')
+        add_item(l, 4, false, STYLE_DIM, "%s", model_way(m));
     add_item(l, 5, false, STYLE_VALUE, "OTP %.*s", (int)node->otp.len, node->otp.s);
     add_item(l, 8, false, STYLE_DIM, "ERTS %.*s", (int)node->erts.len, node->erts.s);
     add_late(l, s);
