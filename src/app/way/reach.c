@@ -293,12 +293,13 @@ struct reach *reach_new(void)
     return w;
 }
 
-/* One that was stopped, as by SIGSTOP, is not waited for. */
+/* One that somebody has stopped goes on, or is killed: it is not waited for without a limit. */
 static void end_server(const struct reach *w)
 {
     const struct timespec look = {.tv_nsec = LOOK_MS * 1000000L};
     const uint64_t end_ns = clock_mono_ns() + SERVER_END_MS * 1000000ull;
     pid_t ended;
+    (void)kill(w->server, SIGCONT);
     while ((ended = waitpid(w->server, NULL, WNOHANG)) == 0 && clock_mono_ns() < end_ns)
         nanosleep(&look, NULL);
     if (ended != 0)

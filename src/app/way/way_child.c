@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define PIPE_BYTES 65536u
+
 extern char **environ;
 
 static void close_fd(int *fd)
@@ -100,7 +102,8 @@ static void keep_said(struct way_child *c, const char *bytes, size_t n)
 void way_child_read(struct way_child *c, int *fd)
 {
     char bytes[1024];
-    for (int turns = 0; *fd >= 0 && turns < 16; turns++) {
+    /* All that a pipe holds, since the reason comes last. */
+    for (size_t turns = 0; *fd >= 0 && turns < 2 * PIPE_BYTES / sizeof bytes; turns++) {
         const ssize_t n = read(*fd, bytes, sizeof bytes);
         if (n > 0)
             keep_said(c, bytes, (size_t)n);

@@ -18,6 +18,7 @@
 #include "way_child.h"
 
 #define EXIT_MS 800      /* for `ssh -O exit`, then for those that it ends */
+#define KILL_TURNS 4     /* of them, with their children */
 #define LOOK_MS 5        /* between looks at children that end */
 #define DIR_BYTES 64u    /* a socket's path has 108, and ssh adds some to it */
 #define LOG_BYTES 65536L /* of a log: more is skipped */
@@ -222,9 +223,10 @@ void way_masters_end(struct way_masters *m)
     for (size_t i = 0; i < WAY_MASTERS; i++)
         if (m->all[i].place && m->all[i].ready)
             ask_to_end(&m->all[i]);
-    if (!reap_until(now_ms() + EXIT_MS)) {
+    bool ended = reap_until(now_ms() + EXIT_MS);
+    for (unsigned i = 0; !ended && i < KILL_TURNS; i++) { /* what one leaves is a child, too */
         kill_children();
-        (void)reap_until(now_ms() + EXIT_MS);
+        ended = reap_until(now_ms() + EXIT_MS / KILL_TURNS);
     }
     for (size_t i = 0; i < WAY_MASTERS; i++) {
         if (!m->all[i].place)
