@@ -157,6 +157,19 @@ if_rootless() {
 }
 its_user_reaches_it() { reaches "$node" as "$user" "$beamtop" info "$node"; }
 root_reaches_rootless() { reaches "$node" "$beamtop" info "$node"; }
+# What calls itself a node of another host: here it is no VM at all.
+liar_gets_no_cookie() {
+    cp "$(command -v sh)" "$work/beam.smp"
+    as_exec=exec
+    as "$stranger" unshare -U -r -n "$work/beam.smp" -c 'while sleep 600; do :; done' -name liar@node.example &
+    vm=$!
+    as_exec=
+    vms="$vms $vm"
+    wait_until 60 is_listed liar@node.example || return 1
+    refused 5 "calls itself liar@node.example.*another user (uid $stranger).*OS pid.*--host" \
+        env BEAMTOP_COOKIE=any "$beamtop" info liar@node.example
+}
+is_listed() { [ "$(os_pid "$1")" ]; }
 # Whatever became of the connection.
 no_helper_stays() { wait_until 60 none_runs || { cat "$work/stays"; return 1; }; }
 none_runs() {
@@ -227,7 +240,8 @@ for case in stranger_is_refused other_address_turns_it_off stopped_one_is_silent
     run "$case"
 done
 run rootless_is_up
-for case in its_user_reaches_it root_reaches_rootless stranger_is_refused screen_opens_the_only_one no_helper_stays; do
+for case in its_user_reaches_it root_reaches_rootless stranger_is_refused liar_gets_no_cookie screen_opens_the_only_one \
+    no_helper_stays; do
     run if_rootless "$case"
 done
 finish

@@ -101,16 +101,24 @@ static void look_from_outside(struct doctor_facts *f)
     ladder_try(&f->ladder, f->vm->pid);
 }
 
+/* What blocks, and would take the time of connections that are being opened. */
+static void prepare_try(const struct try *t)
+{
+    struct doctor_facts *f = t->facts;
+    const bool of_list = f->vm && f->asked == f->vm->node; /* not one that was asked for */
+    look_from_outside(f);
+    (void)target_init(&f->target, f->asked, t->all->options, t->all->env, f->vms,
+                      of_list ? f->vm->pid : 0, &f->no_target);
+}
+
 static void begin_try(struct try *t)
 {
     static const struct conn_handlers handlers = {.on_up = on_try_up, .on_down = on_try_down};
     struct doctor_facts *f = t->facts;
     struct tries *all = t->all;
+    const int rc = f->no_target.code;
     t->open = 1; /* this call */
     all->running++;
-    look_from_outside(f);
-    int rc = target_init(&f->target, f->asked, all->options, all->env, f->vms,
-                         f->vm ? f->vm->pid : 0, &f->no_target);
     const bool is_far = f->target.conn.way && !f->vm; /* its host has no name here */
     const char *at = rc == 0 && !is_far ? strchr(f->target.name, '@') : NULL;
     if (at &&
@@ -135,6 +143,8 @@ void doctor_try(struct doctor_facts *facts, size_t n, const struct cli_options *
     all.list = alloc_zero(n + 1, sizeof *all.list);
     for (size_t i = 0; i < n; i++)
         all.list[i] = (struct try){.all = &all, .facts = &facts[i]};
+    for (size_t i = 0; i < n; i++)
+        prepare_try(&all.list[i]);
     uv_loop_init(&all.loop);
     begin_tries(&all);
     uv_run(&all.loop, UV_RUN_DEFAULT);

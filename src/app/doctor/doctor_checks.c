@@ -82,7 +82,7 @@ static bool goes_local(const struct doctor_facts *f)
 static void check_host(const struct doctor_facts *f, struct doctor_line *out)
 {
     const char *at = strchr(f->target.name, '@');
-    if (!at || (f->target.conn.way && !f->vm))
+    if (!at || f->no_target.code != ERR_NONE || (f->target.conn.way && !f->vm))
         out->state = DOCTOR_NONE;
     else if (f->addresses > 0 && strcmp(f->address, at + 1) == 0)
         say(out, DOCTOR_OK, "%s: an address", f->address);

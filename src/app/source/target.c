@@ -105,6 +105,33 @@ static bool has_address(const char *node)
     return inet_pton(AF_INET6, host, &six) == 1 && !IN6_IS_ADDR_LOOPBACK(&six);
 }
 
+/*
+ * Anybody may give a VM any name. By its name alone another user's VM that calls itself a node of
+ * another host gets no cookie that was given, since that one is for the node of that host. */
+static bool is_claimed(const char *name, const struct discover_vm *vm)
+{
+    char here[LIMIT_NODE_NAME_BYTES + 1] = "localhost";
+    const char *at = strchr(name, '@');
+    gethostname(here, sizeof here - 1);
+    return vm->uid != geteuid() && vm->uid != 0 && at && !name_host_is_here(at + 1, here);
+}
+
+static bool gets_no_cookie(const struct target *t)
+{
+    return t->is_claimed && t->conn.cookie && !cookie_is_guarded(&t->cookie);
+}
+
+static int refuse_claimed(const struct target *t, const struct discover_vm *vm, struct error *err)
+{
+    return error_set(err, ERR_REFUSED,
+                     "OS process %lld of this host calls itself %.200s, and runs as another user "
+                     "(uid %lu): beamtop does not send it a cookie that was given (%s). Give the "
+                     "OS pid in place of the name if it is meant, or the node's address with "
+                     "--host",
+                     (long long)vm->pid, t->name, (unsigned long)vm->uid,
+                     cookie_origin_text(t->cookie.origin));
+}
+
 /* By its port, or the epmd there, of the namespace that it is in. */
 static void go_inside(struct target *t, const struct discover_vm *vm)
 {
@@ -119,13 +146,15 @@ static void go_inside(struct target *t, const struct discover_vm *vm)
         t->conn.epmd_port = vm->epmd_port;
 }
 
-/* The way to a VM of this host, unless one was given. */
-static void set_local(struct target *t, const struct discover_vm *vm, const struct cli_options *o,
-                      bool has_namesake)
+/* The way to a VM of this host, unless one was given. ERR_REFUSED: it may be another's. */
+static int set_local(struct target *t, const struct discover_vm *vm, const struct cli_options *o,
+                     bool has_namesake, struct error *err)
 {
     const struct discover_options options = {0};
     if (vm->pid == 0 || way_given(o))
-        return;
+        return 0;
+    if (gets_no_cookie(t))
+        return vm->other_network && !has_address(t->name) ? refuse_claimed(t, vm, err) : 0;
     struct discover_vm found = *vm;
     discover_port(&found, &options);
     memcpy(t->address, found.address, sizeof t->address);
@@ -140,6 +169,7 @@ static void set_local(struct target *t, const struct discover_vm *vm, const stru
             t->conn.port = found.port;
     }
     cookie_wipe(&found.cookie);
+    return 0;
 }
 
 static bool cookie_given(const struct cli_options *o, const struct app_env *env)
@@ -214,6 +244,7 @@ int target_check_name(const char *name, struct error *err)
 struct choice {
     const struct discover_vm *vm; /* NULL: none of this host */
     bool sure;                    /* it is meant, and no other of that name */
+    bool by_pid;                  /* it was chosen itself, not by what it calls itself */
     bool has_namesake;            /* epmd knows another one of its name, or none */
 };
 
@@ -244,8 +275,15 @@ int target_several(const struct discover_list *vms, const char *name, struct err
     return ERR_USAGE;
 }
 
+/* The name leads to one of them at most: 0 when that is the one. */
+static int fail_several(const struct choice *c, const struct discover_list *vms, const char *name,
+                        struct error *err)
+{
+    return c->vm->other_network ? target_several(vms, name, err) : 0;
+}
+
 static int choose_of_list(struct choice *c, const struct discover_list *vms, const char *name,
-                          int64_t os_pid, struct error *err)
+                          const struct cli_options *o, int64_t os_pid, struct error *err)
 {
     const struct discover_vm *chosen = is_number(name) ? vm_of_number(vms, name) : NULL;
     size_t count = 0;
@@ -255,10 +293,11 @@ static int choose_of_list(struct choice *c, const struct discover_list *vms, con
     if (!chosen)
         chosen = target_of_pid(vms, name, os_pid);
     c->vm = find_vm(vms, chosen ? chosen->node : name, &count);
+    c->by_pid = chosen;
     c->has_namesake = chosen && chosen != c->vm;
     c->vm = chosen ? chosen : c->vm;
     c->sure = chosen || count == 1 || (c->vm && c->vm->in_epmd);
-    return 0;
+    return count > 1 && !chosen && !way_given(o) ? fail_several(c, vms, name, err) : 0;
 }
 
 /* `own` is read where no list is given: the caller clears it. */
@@ -269,17 +308,15 @@ static int choose_vm(struct choice *c, struct discover_list *own, const char *na
     size_t count = 0;
     *c = (struct choice){0};
     if (vms)
-        return choose_of_list(c, vms, name, os_pid, err);
+        return choose_of_list(c, vms, name, o, os_pid, err);
     if (!cookie_given(o, env) || !strchr(name, '@'))
         count = target_look_for(own, &c->vm, name, o, env);
     else if (!way_given(o))
         count = look_here(own, &c->vm, name);
     c->sure = count == 1 || (c->vm && c->vm->in_epmd);
     if (count == 0 && is_number(name))
-        return choose_of_list(c, own, name, 0, err);
-    if (count > 1 && c->vm->other_network && !way_given(o))
-        return target_several(own, name, err);
-    return 0;
+        return choose_of_list(c, own, name, o, 0, err);
+    return count > 1 && !way_given(o) ? fail_several(c, own, name, err) : 0;
 }
 
 /* ---- all of it */
@@ -312,9 +349,10 @@ static int fill_target(struct target *t, const char *name, const struct choice *
         return rc;
     }
     set_options(t, o, epmd_port);
-    if (vm && c->sure)
-        set_local(t, vm, o, c->has_namesake);
-    rc = target_set_tls(t, o, env, way_given(o) ? NULL : vm, err);
+    t->is_claimed = vm && !c->by_pid && is_claimed(name, vm);
+    rc = vm && c->sure ? set_local(t, vm, o, c->has_namesake, err) : 0;
+    if (rc == 0)
+        rc = target_set_tls(t, o, env, way_given(o) || gets_no_cookie(t) ? NULL : vm, err);
     if (rc != 0)
         return rc;
     if (c->has_namesake && !way_given(o) && t->conn.port == 0 && !t->way)
@@ -374,7 +412,8 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
 
 void target_lend(struct target *t, const struct cookie *cookie)
 {
-    if (!cookie || cookie->origin == COOKIE_NONE || t->cookie.origin == COOKIE_PATTERNS)
+    if (!cookie || cookie->origin == COOKIE_NONE || t->cookie.origin == COOKIE_PATTERNS ||
+        (t->is_claimed && !cookie_is_guarded(cookie)))
         return;
     t->cookie = *cookie;
     t->no_cookie = (struct error){0};

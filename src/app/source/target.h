@@ -13,6 +13,7 @@ struct target {
     struct cookie cookie;
     char address[INET6_ADDRSTRLEN]; /* where a VM of this host listens; "" not known */
     struct conn_way *way;           /* to a VM in another network namespace; else NULL */
+    bool is_claimed;                /* another user's VM calls itself a node of another host */
     struct error no_cookie;   /* why there is none: a node that is not there has none either */
     struct tls_context *tls;  /* NULL: no certificates */
     char tls_note[256];       /* why the node's own ones are not used */

@@ -157,6 +157,8 @@ TEST_WITH(without_a_target_the_reason_is_the_connection, begin, NULL)
     expect("name", DOCTOR_FAIL, "without distribution", "");
     expect("connection", DOCTOR_FAIL, "without distribution", "");
     assert_null(line_of("cookie"));
+    facts.addresses = 0;
+    assert_null(line_of("host"));
     assert_int_equal(doctor_exit_code(&facts), EXIT_FAILED);
 }
 
