@@ -187,9 +187,8 @@ int proc_first_socket(const char *tree, pid_t pid, bool (*is_meant)(void *arg, u
         return -1;
     for (const struct dirent *e = readdir(dir); e && n < LIMIT_PROC_FDS; e = readdir(dir), n++) {
         const int fd = atoi(e->d_name);
-        if (read_link(dirfd(dir), e->d_name, text, sizeof text) &&
-            sscanf(text, "socket:[%" SCNu64 "]", &inode) == 1 && (first < 0 || fd < first) &&
-            is_meant(arg, inode))
+        if ((first < 0 || fd < first) && read_link(dirfd(dir), e->d_name, text, sizeof text) &&
+            sscanf(text, "socket:[%" SCNu64 "]", &inode) == 1 && is_meant(arg, inode))
             first = fd;
     }
     closedir(dir);

@@ -23,6 +23,8 @@ struct discover {
     uint16_t epmd_port;
     unsigned timeout_ms;
     struct discover_list list;
+    struct epmd_name *names;
+    size_t n_names;
     void (*done)(void *arg, struct discover_list *list);
     void *arg;
 };
@@ -67,28 +69,89 @@ static struct discover_vm *find_alive(struct discover_list *list, const char *al
     return found;
 }
 
-/* The VM that listens at a port of this host. */
-static struct discover_vm *find_owner(struct discover_list *list, const char *tree, uint16_t port)
+/* ---- who listens at the ports that epmd knows: each VM's descriptors are read once for all */
+
+struct owned {
+    uint64_t inode;
+    uint16_t port;
+    uid_t uid;
+    pid_t pid; /* 0: none of the list */
+};
+
+struct owners {
+    struct owned list[LIMIT_EPMD_NAMES];
+    size_t count;
+    const struct discover_vm *vm; /* whose descriptors are read */
+};
+
+static void add_port(struct owners *o, const char *tree, uint16_t port)
 {
+    struct listener l;
     struct sockaddr_storage to = {0};
     struct sockaddr_in *four = (struct sockaddr_in *)&to;
-    struct listener l;
+    for (size_t i = 0; i < o->count; i++)
+        if (o->list[i].port == port)
+            return;
     *four = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port)};
     four->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (!listener_look(&l, tree, &to, NULL) || !l.found)
-        return NULL;
-    for (size_t i = 0; i < list->count; i++) {
-        struct discover_vm *vm = &list->vms[i];
-        if (vm->pid != 0 && !vm->other_network && vm->uid == l.uid &&
-            proc_has_socket(tree, vm->pid, l.inode))
-            return vm;
+    if (o->count < LIMIT_EPMD_NAMES && listener_look(&l, tree, &to, NULL) && l.found)
+        o->list[o->count++] = (struct owned){.inode = l.inode, .port = port, .uid = l.uid};
+}
+
+static int by_inode(const void *a, const void *b)
+{
+    const struct owned *x = a, *y = b;
+    return x->inode < y->inode ? -1 : x->inode > y->inode;
+}
+
+static bool take_owner(void *arg, uint64_t inode)
+{
+    struct owners *o = arg;
+    const struct owned key = {.inode = inode};
+    struct owned *found = bsearch(&key, o->list, o->count, sizeof key, by_inode);
+    if (found && found->pid == 0 && found->uid == o->vm->uid)
+        found->pid = o->vm->pid;
+    return false;
+}
+
+/* Of the names that the command lines leave open. */
+static struct owners *find_owners(struct discover_list *list, const struct epmd_name *names,
+                                  size_t count, const char *tree, uint16_t epmd_port)
+{
+    size_t claims = 0;
+    struct owners *o = alloc_zero(1, sizeof *o);
+    for (size_t i = 0; i < count; i++) {
+        (void)find_alive(list, names[i].alive, epmd_port, &claims);
+        if (claims != 1)
+            add_port(o, tree, names[i].port);
     }
+    qsort(o->list, o->count, sizeof *o->list, by_inode);
+    for (size_t i = 0; o->count > 0 && i < list->count; i++) {
+        o->vm = &list->vms[i];
+        if (o->vm->pid != 0 && !o->vm->other_network)
+            (void)proc_first_socket(tree, o->vm->pid, take_owner, o);
+    }
+    return o;
+}
+
+/* The VM that listens at a port of this host. */
+static struct discover_vm *find_owner(struct discover_list *list, const struct owners *o,
+                                      uint16_t port)
+{
+    pid_t pid = 0;
+    for (size_t i = 0; i < o->count; i++)
+        if (o->list[i].port == port)
+            pid = o->list[i].pid;
+    for (size_t i = 0; pid != 0 && i < list->count; i++)
+        if (list->vms[i].pid == pid)
+            return &list->vms[i];
     return NULL;
 }
 
 /* The VM of a name that epmd knows: by its command line, else by its port. */
 static struct discover_vm *find_named(struct discover_list *list, const struct epmd_name *name,
-                                      const char *tree, const struct discover_options *o)
+                                      const struct owners *owners,
+                                      const struct discover_options *o)
 {
     size_t claims = 0;
     struct name parsed;
@@ -96,7 +159,7 @@ static struct discover_vm *find_named(struct discover_list *list, const struct e
     struct discover_vm *vm = find_alive(list, name->alive, o->epmd_port, &claims);
     if (claims == 1)
         return vm;
-    struct discover_vm *owner = find_owner(list, tree, name->port);
+    struct discover_vm *owner = find_owner(list, owners, name->port);
     if (owner && is_alive(owner, name->alive, o->epmd_port))
         return owner;
     if (owner && claims == 0 && owner->node[0] == '\0' &&
@@ -138,8 +201,9 @@ void discover_join(struct discover_list *list, const struct epmd_name *names, si
     const char *tree = o->proc_root ? o->proc_root : "/proc";
     if (!list->vms)
         list->vms = alloc_zero(LIMIT_DISCOVER_VMS, sizeof *list->vms);
+    struct owners *owners = find_owners(list, names, count, tree, o->epmd_port);
     for (size_t i = 0; i < count; i++) {
-        struct discover_vm *vm = find_named(list, &names[i], tree, o);
+        struct discover_vm *vm = find_named(list, &names[i], owners, o);
         if (!vm)
             vm = add_unknown(list, names[i].alive, o->this_host);
         if (vm) {
@@ -147,6 +211,7 @@ void discover_join(struct discover_list *list, const struct epmd_name *names, si
             vm->port = names[i].port;
         }
     }
+    free(owners);
     qsort(list->vms, list->count, sizeof *list->vms, compare_vms);
 }
 
@@ -155,24 +220,41 @@ void discover_join(struct discover_list *list, const struct epmd_name *names, si
 static void discover_free(struct discover *d)
 {
     discover_clear(&d->list);
+    free(d->names);
     free(d);
 }
 
-static void on_epmd_list(void *arg, const struct epmd_answer *a)
+static void run_join(uv_work_t *work)
 {
-    struct discover *d = arg;
-    struct discover_list list;
-    d->list.epmd_asked = true;
-    d->list.epmd = a->failure;
+    struct discover *d = work->data;
     const struct discover_options o = {
         .proc_root = d->proc_root, .this_host = d->this_host, .epmd_port = d->epmd_port};
-    discover_join(&d->list, a->names, a->count, &o);
+    discover_join(&d->list, d->names, d->n_names, &o);
     for (size_t i = 0; i < d->list.count; i++)
         discover_port(&d->list.vms[i], &o);
-    list = d->list;
+}
+
+static void after_join(uv_work_t *work, int status)
+{
+    struct discover *d = work->data;
+    struct discover_list list = d->list;
+    (void)status;
     d->list = (struct discover_list){0};
     d->done(d->arg, &list);
     discover_free(d);
+}
+
+/* Both parts read descriptors of VMs, whose number is theirs to choose: not on the loop's thread. */
+static void on_epmd_list(void *arg, const struct epmd_answer *a)
+{
+    struct discover *d = arg;
+    d->list.epmd_asked = true;
+    d->list.epmd = a->failure;
+    d->n_names = a->count;
+    d->names = alloc_zero(a->count + 1, sizeof *d->names);
+    if (a->count > 0)
+        memcpy(d->names, a->names, a->count * sizeof *d->names);
+    uv_queue_work(d->loop, &d->work, run_join, after_join); /* fails only without a function */
 }
 
 static void run_scan(uv_work_t *work)
