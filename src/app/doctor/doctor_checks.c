@@ -62,13 +62,16 @@ static void check_name(const struct doctor_facts *f, struct doctor_line *out)
 static void check_process(const struct doctor_facts *f, struct doctor_line *out)
 {
     const struct discover_vm *vm = f->vm;
+    char uid[24] = "";
+    if (vm && !vm->user[0])
+        snprintf(uid, sizeof uid, "with uid %lu", (unsigned long)vm->uid);
     if (!vm)
         say(out, DOCTOR_OK, "not on this host: not checked from outside");
     else if (vm->pid == 0)
         say(out, DOCTOR_NOTE, "not visible: only epmd knows it");
     else
         say(out, DOCTOR_OK, "OS process %d of user %s%s%s%s", (int)vm->pid,
-            vm->user[0] ? vm->user : "unknown",
+            vm->user[0] ? vm->user : uid,
             vm->other_network ? ", other network namespace" : "",
             vm->other_root ? ", other root directory" : "",
             vm->other_users ? ", other user namespace" : "");
@@ -136,7 +139,9 @@ static void check_transport(const struct doctor_facts *f, struct doctor_line *ou
 {
     const char *protocol = f->vm ? f->vm->dist_protocol : "", *note = f->target.tls_note;
     const bool is_tls = f->is_tls || (f->vm && discover_is_tls(f->vm));
-    if (is_tls && !tls_available())
+    if (f->vm && f->vm->node[0] == '\0')
+        out->state = DOCTOR_NONE;
+    else if (is_tls && !tls_available())
         say(out, DOCTOR_FAIL, "TLS, and beamtop is built without OpenSSL");
     else if (is_tls && *note)
         say(out, DOCTOR_NOTE, "TLS, without the node's certificates: %.200s", note);
