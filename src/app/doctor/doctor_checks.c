@@ -51,10 +51,10 @@ static void check_name(const struct doctor_facts *f, struct doctor_line *out)
     const char *name = f->vm ? f->vm->node : f->target.name, *at = strchr(name, '@');
     const bool is_long = f->vm && f->vm->form != DISCOVER_UNKNOWN ? f->vm->form == DISCOVER_LONG
                                                                   : at && strchr(at, '.');
-    if (f->vm && f->vm->node[0] == '\0')
+    if (f->no_target.code != ERR_NONE && (!at || f->vm == NULL))
         say_error(out, DOCTOR_FAIL, &f->no_target);
     else if (!at)
-        say_error(out, DOCTOR_FAIL, &f->no_target);
+        say(out, DOCTOR_OK, "%.255s: taken for one of this host", name);
     else
         say(out, DOCTOR_OK, "%.255s: %s names", name, is_long ? "long" : "short");
 }

@@ -166,6 +166,17 @@ TEST_WITH(without_a_target_the_reason_is_the_connection, begin, NULL)
     assert_int_equal(doctor_exit_code(&facts), EXIT_FAILED);
 }
 
+TEST_WITH(a_name_without_a_host_is_one_of_this_host, begin, NULL)
+{
+    (void)state;
+    facts.vm = NULL;
+    snprintf(facts.target.name, sizeof facts.target.name, "shop");
+    expect("name", DOCTOR_OK, "shop: taken for one of this host", "");
+    error_set(&facts.no_target, ERR_USAGE, "not a name");
+    snprintf(facts.target.name, sizeof facts.target.name, "a@b@c");
+    expect("name", DOCTOR_FAIL, "not a name", "");
+}
+
 TEST_WITH(a_node_of_another_host_is_not_looked_at, begin, NULL)
 {
     static const char *const rows[] = {"sample", "pstack", "threads", "namespace", "otp"};

@@ -261,6 +261,7 @@ static int make_tree(void **state)
     make_pipe("roots/host/home/piped/.erlang.cookie");
     make_dir("self/ns");
     make_link("self/ns/net", "net:[1]");
+    make_link("self/root", "../roots/host");
     make_file("uptime", "5000.5 1.0\n", 11);
     for (size_t i = 0; i < sizeof fakes / sizeof fakes[0]; i++) {
         make_process(&fakes[i]);
