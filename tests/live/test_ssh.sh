@@ -35,6 +35,14 @@ each_failure_has_its_words() {
         leaves_nothing_here
 }
 
+doctor_goes_by_it() {
+    by_way doctor "ssh://far/$(name_of)" --format json >"$work/out" 2>"$work/err"
+    ends_with 0 $? && holds '.[0].rows | map(.state) | unique == ["ok"]' &&
+        holds '.[0].rows | map(select(.check == "connection"))[0].text | test("by SSH to far")' || { cat "$work/out"; return 1; }
+    by_way doctor ssh://far/nobody >"$work/out" 2>"$work/err"
+    ends_with 3 $? && cat "$work/out" && says '^  fail  connection .*no node nobody@far' && leaves_nothing_here
+}
+
 # The URLs that it prints can be used.
 lists_several() {
     "$otp_sh" "$1" erl -noinput -name "second_x$$@127.0.0.1" -setcookie releases -start_epmd false \
@@ -107,7 +115,7 @@ stop_all() {
     rm -rf "$work"
 }
 
-once reaches_it each_failure_has_its_words lists_several loses_its_stream loses_ssh loses_sshd is_killed \
+once reaches_it doctor_goes_by_it each_failure_has_its_words lists_several loses_its_stream loses_ssh loses_sshd is_killed \
     asks_at_the_terminal runs_on_the_far_side
 run start_sshd
 run_on_releases
