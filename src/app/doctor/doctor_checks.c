@@ -51,7 +51,7 @@ static void check_name(const struct doctor_facts *f, struct doctor_line *out)
     const char *name = f->vm ? f->vm->node : f->target.name, *at = strchr(name, '@');
     const bool is_long = f->vm && f->vm->form != DISCOVER_UNKNOWN ? f->vm->form == DISCOVER_LONG
                                                                   : at && strchr(at, '.');
-    if (f->no_target.code != ERR_NONE && (!at || f->vm == NULL))
+    if (f->no_target.code != ERR_NONE && (!at || !f->vm))
         say_error(out, DOCTOR_FAIL, &f->no_target);
     else if (!at)
         say(out, DOCTOR_OK, "%.255s: taken for one of this host", name);
@@ -71,8 +71,7 @@ static void check_process(const struct doctor_facts *f, struct doctor_line *out)
         say(out, DOCTOR_NOTE, "not visible: only epmd knows it");
     else
         say(out, DOCTOR_OK, "OS process %d of user %s%s%s%s", (int)vm->pid,
-            vm->user[0] ? vm->user : uid,
-            vm->other_network ? ", other network namespace" : "",
+            vm->user[0] ? vm->user : uid, vm->other_network ? ", other network namespace" : "",
             vm->other_root ? ", other root directory" : "",
             vm->other_users ? ", other user namespace" : "");
 }

@@ -150,8 +150,7 @@ static struct discover_vm *find_owner(struct discover_list *list, const struct o
 
 /* The VM of a name that epmd knows: by its command line, else by its port. */
 static struct discover_vm *find_named(struct discover_list *list, const struct epmd_name *name,
-                                      const struct owners *owners,
-                                      const struct discover_options *o)
+                                      const struct owners *owners, const struct discover_options *o)
 {
     size_t claims = 0;
     struct name parsed;
@@ -244,7 +243,7 @@ static void after_join(uv_work_t *work, int status)
     discover_free(d);
 }
 
-/* Both parts read descriptors of VMs, whose number is theirs to choose: not on the loop's thread. */
+/* It reads descriptors of VMs, whose number is theirs to choose: not on the loop's thread. */
 static void on_epmd_list(void *arg, const struct epmd_answer *a)
 {
     struct discover *d = arg;

@@ -345,8 +345,7 @@ static void add_vm(struct scan *s, const struct proc *p, const struct proc_strin
         return;
     parse_args(cmdline, &args);
     set_user(vm);
-    vm->other_root =
-        proc_link_differs(p, "root", "self") || proc_link_differs(p, "ns/mnt", "self");
+    vm->other_root = proc_link_differs(p, "root", "self") || proc_link_differs(p, "ns/mnt", "self");
     vm->other_network =
         proc_link_differs(p, "ns/net", "self") || proc_inode_differs(p, "net/tcp", "self");
     set_node(s, p, vm, &args);
