@@ -63,7 +63,8 @@ int wire_wait(const struct handshake *h, int fd, short events, int timeout_ms)
 
 int wire_wait_for(struct wire *w, short events)
 {
-    int rc = wire_wait(w->h, w->fd, events, wire_ms_left(w->h));
+    const int ms = wire_ms_left(w->h);
+    int rc = ms > 0 ? wire_wait(w->h, w->fd, events, ms) : ETIMEDOUT;
     w->timed_out |= rc == ETIMEDOUT;
     w->cancelled |= rc == ECANCELED;
     return rc;

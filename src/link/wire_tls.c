@@ -82,15 +82,30 @@ static int flush(struct wire *w)
     return rc == EPIPE || rc == ECONNRESET ? 0 : rc;
 }
 
-/* 0: something was fed, or the peer has closed. EAGAIN as wire_receive(). */
-static int feed(struct wire *w)
+/* An end of its own, for a peer that may not speak TLS: 0 is none. */
+static int wait_for_answer(struct wire *w, uint64_t give_up_ns)
+{
+    const uint64_t now = clock_mono_ns();
+    if (give_up_ns == 0 || tls_has_heard(w->tls))
+        return wire_wait_for(w, POLLIN);
+    const int ms = now < give_up_ns ? (int)((give_up_ns - now) / 1000000u) + 1 : 0;
+    const int rc = wire_wait(w->h, w->fd, POLLIN, ms);
+    w->cancelled |= rc == ECANCELED;
+    return rc;
+}
+
+/* 0: what has come was fed, or the peer has closed. It waits in any case: of a peer that never
+ * pauses nothing is read after the deadline, or once cancelled. */
+static int feed(struct wire *w, uint64_t give_up_ns)
 {
     uint8_t bytes[RECEIVE_BYTES];
     size_t n = 0;
-    const int rc = wire_receive(w, bytes, sizeof bytes, &n);
+    int rc = wait_for_answer(w, give_up_ns);
+    if (rc == 0)
+        rc = wire_receive(w, bytes, sizeof bytes, &n);
     if (rc == 0)
         tls_feed(w->tls, bytes, n);
-    return rc;
+    return rc == EAGAIN ? 0 : rc;
 }
 
 int wire_tls_send(struct wire *w, const void *bytes, size_t len)
@@ -115,7 +130,7 @@ int wire_tls_receive(struct wire *w, void *bytes, size_t size, size_t *n)
         if (step == TLS_DONE || w->eof)
             return 0;
         if (rc == 0)
-            rc = feed(w);
+            rc = feed(w, 0);
         if (rc != 0)
             return rc;
     }
@@ -139,24 +154,15 @@ static void explain_unanswered(struct wire *w)
         wire_refuse(w, CONN_FAILED_TLS,
                     "closed the connection during the TLS handshake: see the node's log");
     } else {
+        const bool heard = tls_has_heard(w->tls);
         h->why = CONN_FAILED_SILENT;
-        error_set(&h->err, ERR_TIMEOUT,
-                  "%s at port %u accepts the connection but does not answer to TLS within %.1f s: "
-                  "the node has none (give --no-tls), or is frozen or overloaded. " //
-                  ERROR_LOOK_OUTSIDE,
-                  h->target.full, h->port, h->timeout_ms / 1000.0);
+        error_set(
+            &h->err, ERR_TIMEOUT,
+            "%s at port %u accepts the connection but does not %s within %.1f s: the node %sis "
+            "frozen or overloaded. " ERROR_LOOK_OUTSIDE,
+            h->target.full, h->port, heard ? "finish the TLS handshake" : "answer to TLS",
+            h->timeout_ms / 1000.0, heard ? "" : "has none (give --no-tls), or ");
     }
-}
-
-static int wait_for_answer(struct wire *w, uint64_t give_up_ns)
-{
-    const uint64_t now = clock_mono_ns();
-    if (give_up_ns == 0 || tls_has_heard(w->tls))
-        return wire_wait_for(w, POLLIN);
-    const int ms = now < give_up_ns ? (int)((give_up_ns - now) / 1000000u) + 1 : 0;
-    const int rc = wire_wait(w->h, w->fd, POLLIN, ms);
-    w->cancelled |= rc == ECANCELED;
-    return rc;
 }
 
 static int open_session(struct wire *w)
@@ -188,9 +194,7 @@ int wire_tls_start(struct wire *w)
         if (step == TLS_DONE)
             return 0;
         if (step != TLS_BROKEN && rc == 0 && !w->eof)
-            rc = feed(w);
-        if (step != TLS_BROKEN && rc == EAGAIN)
-            rc = wait_for_answer(w, give_up);
+            rc = feed(w, give_up);
         if (step == TLS_MORE && rc == 0 && !w->eof)
             continue;
         enum tls_fault fault = TLS_FAULT_NONE;

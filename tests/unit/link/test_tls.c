@@ -12,6 +12,7 @@
 #include "link/tls/known.h"
 #include "link/tls/optfile.h"
 #include "link/tls/session.h"
+#include "link/wire.h"
 
 /* ---- optfiles */
 
@@ -148,6 +149,8 @@ TEST(test_words)
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 /* ---- a server in memory, with a certificate of itself */
 
@@ -394,6 +397,31 @@ TEST(test_other_peers)
     assert_int_equal(hears("\x15\3\3\0\2\2\x2b", 7), TLS_FAULT_UNFIT);
     assert_int_equal(hears("\x15\3\3\0\2\2\x0a", 7), TLS_FAULT_OTHER);
     assert_int_equal(hears("\x15\3", 2), TLS_FAULT_NONE);
+}
+
+/* A peer always has something to say: the deadline and a cancel come first. */
+TEST(test_peer_without_a_pause)
+{
+    for (int cancels = 0; cancels < 2; cancels++) {
+        int pair[2], cancel[2];
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+        assert_int_equal(pipe(cancel), 0);
+        assert_int_equal(send(pair[1], "HTTP/1.1 400 Bad Request\r\n", 26, 0), 26);
+        assert_int_equal(write(cancel[1], "", (size_t)cancels), cancels);
+        struct handshake h = {.target = {.full = "a@b", .host = "b"},
+                              .tls_use = TLS_ALWAYS,
+                              .deadline_mono_ns = cancels ? UINT64_MAX / 1000000 : 1,
+                              .cancel_fd = cancel[0]};
+        struct wire w = {.h = &h, .fd = pair[0]};
+        assert_int_equal(wire_tls_start(&w), -1);
+        assert_false(tls_has_heard(w.tls));
+        assert_int_equal(h.err.code, cancels ? ERR_CANCELLED : ERR_TIMEOUT);
+        tls_session_free(w.tls);
+        for (int i = 0; i < 2; i++) {
+            close(pair[i]);
+            close(cancel[i]);
+        }
+    }
 }
 
 TEST(test_material)
