@@ -19,6 +19,7 @@
 #define PEER_GONE_MS 45000 /* unacknowledged for so long: the network is cut */
 #define FLUSH_MS 1000      /* at close */
 #define SELF_ID 1
+#define TLS_MORE_BYTES 65536 /* what TLS adds to a full queue */
 
 struct out_write {
     uv_write_t req;
@@ -126,10 +127,22 @@ static int put_bytes(struct conn *c, const uint8_t *bytes, size_t len)
     return done < len ? queue_write(c, bytes + done, len - done) : 0;
 }
 
+/* The peer takes no more; from the loop, so that no caller loses its connection in a call. */
+static void stall(struct conn *c)
+{
+    c->state = STATE_STALLED;
+    stop_traffic(c);
+    uv_timer_start(&c->once, on_stalled, 0, 0);
+}
+
 int conn_flush_tls(struct conn *c)
 {
     const struct slice out = tls_out(c->tls);
-    const int rc = out.len > 0 ? put_bytes(c, (const uint8_t *)out.s, out.len) : 0;
+    int rc = 0;
+    if (c->state == STATE_UP && waiting_bytes(c) + out.len > LIMIT_OUT_QUEUE_BYTES + TLS_MORE_BYTES)
+        stall(c); /* of a peer that asks for new keys and reads none */
+    else if (out.len > 0)
+        rc = put_bytes(c, (const uint8_t *)out.s, out.len);
     tls_out_taken(c->tls);
     return rc;
 }
@@ -140,9 +153,7 @@ static int send_bytes(struct conn *c, const uint8_t *bytes, size_t len, struct e
     if (c->state != STATE_UP)
         return error_set(err, ERR_LOST, "there is no connection to send over");
     if (waiting_bytes(c) + len > LIMIT_OUT_QUEUE_BYTES) {
-        c->state = STATE_STALLED;
-        stop_traffic(c);
-        uv_timer_start(&c->once, on_stalled, 0, 0);
+        stall(c);
         return error_set(err, ERR_LIMIT, "%s takes nothing more", c->peer);
     }
     if (!c->tls)
