@@ -169,14 +169,14 @@ int tls_options_parse(struct tls_options *out, const char *text, size_t len, str
     struct builder *b = builder_new();
     char *term = memchr(text, '\0', len) ? NULL : without_comments(text, len);
     int rc = term ? etf_parse(b, term, len, NULL, &ignored) : ERR_FORMAT;
+    size_t bytes_len = 0;
+    const uint8_t *bytes = builder_bytes(b, &bytes_len);
     if (rc == 0) {
-        size_t bytes_len = 0;
-        const uint8_t *bytes = builder_bytes(b, &bytes_len);
         struct cursor c;
         cursor_init(&c, bytes, bytes_len);
         rc = read_sections(&c, out) ? 0 : ERR_FORMAT;
-        explicit_bzero((uint8_t *)(uintptr_t)bytes, bytes_len);
     }
+    explicit_bzero((uint8_t *)(uintptr_t)bytes, bytes_len);
     builder_free(b);
     if (term)
         explicit_bzero(term, len);

@@ -53,6 +53,13 @@ static int refuse(const char *whose, const char *what, const char *next, struct 
                      reason ? reason : "", reason ? ")" : "", next);
 }
 
+/* After the last of them that can be read: whether nothing follows. */
+static bool is_end_of_pem(void)
+{
+    const unsigned long e = ERR_peek_last_error();
+    return ERR_GET_LIB(e) == ERR_LIB_PEM && ERR_GET_REASON(e) == PEM_R_NO_START_LINE;
+}
+
 static int take_cacerts(SSL_CTX *ssl, struct slice pem, const char *whose, struct error *err)
 {
     BIO *bio = open_bytes(pem);
@@ -66,7 +73,9 @@ static int take_cacerts(SSL_CTX *ssl, struct slice pem, const char *whose, struc
     BIO_free(bio);
     if (n == 0)
         return refuse(whose, "no certificate of a CA in PEM", "", err);
-    ERR_clear_error(); /* the end of the file */
+    if (!is_end_of_pem())
+        return refuse(whose, "not all certificates of CAs can be read", "", err);
+    ERR_clear_error();
     return 0;
 }
 
@@ -84,6 +93,8 @@ static int take_certs(SSL_CTX *ssl, struct slice pem, const char *whose, struct 
     BIO_free(bio);
     if (!ok)
         return refuse(whose, "no usable certificate in PEM", "", err);
+    if (!is_end_of_pem())
+        return refuse(whose, "the certificates behind the first cannot be read", "", err);
     ERR_clear_error();
     return 0;
 }

@@ -438,7 +438,19 @@ TEST(test_material)
         assert_int_equal(tls_context_new(&c, &n, "that file", &err), ERR_USAGE);
         assert_null(c);
     }
+    struct server s;
+    char *cut = NULL;
+    server_open(&s, TLS1_2_VERSION, SSL_VERIFY_NONE, 86400);
+    assert_true(asprintf(&cut, "%.*s%s", (int)s.pem_len, s.pem, bad[2]) > 0);
+    const struct tls_material whole = {.cacert = {s.pem, s.pem_len}};
+    const struct tls_material half = {.cacert = slice_of(cut)};
     struct error err = {0};
+    assert_int_equal(tls_context_new(&c, &whole, "that file", &err), 0);
+    tls_context_drop(c);
+    assert_int_equal(tls_context_new(&c, &half, "that file", &err), ERR_USAGE);
+    error_clear(&err);
+    free(cut);
+    server_close(&s);
     const struct tls_files files = {.cacert = "/nowhere/at/all"};
     assert_int_equal(tls_context_load(&c, &files, &err), ERR_USAGE);
     assert_non_null(strstr(err.text, "--tls-cacert"));
