@@ -8,6 +8,7 @@
 #include <openssl/err.h>
 #include <openssl/sslerr.h>
 #include <openssl/x509_vfy.h>
+#include <stdio.h>
 
 #include "beamtop/base/attr.h"
 
@@ -76,15 +77,25 @@ static const char *explain_client(const struct tls_session *s, enum tls_fault *w
                : "asks for a certificate of its clients: give --tls-cert FILE and --tls-key FILE";
 }
 
-static const char *explain_alert(const struct tls_session *s, int alert, enum tls_fault *why)
+/* With OpenSSL's own words, which nothing of the peer is in. */
+static const char *explain_other(struct tls_session *s, const char *what, const char *next,
+                                 enum tls_fault *why)
+{
+    const char *reason = ERR_reason_error_string(s->error);
+    *why = TLS_FAULT_OTHER;
+    snprintf(s->text, sizeof s->text, "%s%s%.80s%s%s", what, reason ? " (" : "",
+             reason ? reason : "", reason ? ")" : "", next);
+    return s->text;
+}
+
+static const char *explain_alert(struct tls_session *s, int alert, enum tls_fault *why)
 {
     const char *text = find(alerts, ARRAY_LEN(alerts), alert, why);
     if (!text && (alert == 40 || alert == 116))
         text = explain_client(s, why);
     if (text)
         return text;
-    *why = TLS_FAULT_OTHER;
-    return "ended the TLS handshake with an alert: see the node's log";
+    return explain_other(s, "ended TLS with an alert", ": see the node's log", why);
 }
 
 static const char *explain_check(const struct tls_session *s, enum tls_fault *why)
@@ -98,7 +109,7 @@ static const char *explain_check(const struct tls_session *s, enum tls_fault *wh
            "-purpose sslserver`, or connect with --tls-verify none";
 }
 
-const char *tls_explain(const struct tls_session *s, enum tls_fault *why)
+const char *tls_explain(struct tls_session *s, enum tls_fault *why)
 {
     const int reason = ERR_GET_REASON(s->error);
     if (ERR_GET_LIB(s->error) == ERR_LIB_SSL && reason > ALERT_REASONS)
@@ -119,9 +130,8 @@ const char *tls_explain(const struct tls_session *s, enum tls_fault *why)
         *why = TLS_FAULT_OTHER_PROTOCOL;
         return "does not answer in TLS: give --no-tls if the node has none";
     default:
-        *why = TLS_FAULT_OTHER;
-        return "sends TLS that this beamtop does not accept: see the node's log, and `ciphers` in "
-               "its TLS options";
+        return explain_other(s, "sends TLS that this beamtop does not accept",
+                             ": see the node's log, and `ciphers` in its TLS options", why);
     }
 }
 #endif

@@ -109,7 +109,7 @@ void tls_out_taken(struct tls_session *s)
     (void)s;
 }
 
-const char *tls_explain(const struct tls_session *s, enum tls_fault *why)
+const char *tls_explain(struct tls_session *s, enum tls_fault *why)
 {
     (void)s;
     *why = TLS_FAULT_OTHER;

@@ -59,7 +59,7 @@ struct slice tls_out(struct tls_session *s);
 void tls_out_taken(struct tls_session *s);
 
 /* Why it is broken: a text that follows the node's name. */
-const char *tls_explain(const struct tls_session *s, enum tls_fault *why);
+const char *tls_explain(struct tls_session *s, enum tls_fault *why);
 bool tls_verified(const struct tls_session *s); /* the peer's certificate was checked */
 
 #endif

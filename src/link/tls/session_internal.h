@@ -17,6 +17,7 @@ struct tls_session {
     bool broken;
     unsigned long error; /* the first of OpenSSL's, once broken */
     struct buf kept;     /* of tls_write() */
+    char text[256];      /* of tls_explain() */
 };
 
 #endif

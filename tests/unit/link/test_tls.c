@@ -399,6 +399,18 @@ TEST(test_other_peers)
     assert_int_equal(hears("\x15\3", 2), TLS_FAULT_NONE);
 }
 
+/* A failure without a text of its own has OpenSSL's reason. */
+TEST(test_words_of_openssl)
+{
+    enum tls_fault why = TLS_FAULT_NONE;
+    struct tls_session *t = open_session(NULL, "node.example");
+    (void)tls_shake(t);
+    tls_feed(t, (const uint8_t *)"\x15\3\3\0\2\2\x50", 7);
+    assert_int_equal(tls_shake(t), TLS_BROKEN);
+    assert_non_null(strstr(tls_explain(t, &why), "an alert (tlsv1 alert internal error): see"));
+    tls_session_free(t);
+}
+
 /* A peer always has something to say: the deadline and a cancel come first. */
 TEST(test_peer_without_a_pause)
 {
