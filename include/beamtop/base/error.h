@@ -45,6 +45,6 @@ void error_clear(struct error *err);
 
 /* What to do about a VM that does not answer: nothing is asked of it there. */
 #define ERROR_LOOK_OUTSIDE                                                                         \
-    "On its host, `beamtop pstack NODE` and `beamtop sample NODE` show what it does"
+    "On its host, `beamtop outside NODE` shows what holds it"
 
 #endif

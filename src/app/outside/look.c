@@ -12,10 +12,10 @@
 #include "reading.h"
 
 #define EVERY_MS 1000u
-#define ONCE_MS 300u /* between the two looks of a single one, at least */
+#define ONCE_RATES_MS 300u /* between the two looks of a single one, at least */
+#define ONCE_LAST_MS 300u  /* of its time, for the second */
 #define ONCE_TURN_MS 50u
-#define ONCE_MOST_MS 5000u             /* the sampler has so long */
-#define LATE_MS 1000u                  /* … and /proc: then it is late */
+#define LATE_MS 1000u                  /* /proc has so long */
 #define RECENT_NS UINT64_C(1500000000) /* a thread without a sample for longer does not run */
 #define ONCE_HZ SAMPLER_HZ_MAX
 #define LIVE_HZ 19 /* a thread stands still for 25 µs each time */
@@ -61,8 +61,8 @@ static void begin_sampling(struct look *l)
     struct error err = {0};
     const struct sample_log_options options = {
         .sampler = {.pid = (pid_t)l->now.os_pid,
-                    .hz = l->options.once ? ONCE_HZ : LIVE_HZ,
-                    .for_s = l->options.once ? ONCE_MS / 1000.0 : 0,
+                    .hz = l->options.once_ms > 0 ? ONCE_HZ : LIVE_HZ,
+                    .for_s = l->options.once_ms > 0 ? ONCE_RATES_MS / 1000.0 : 0,
                     .lines = true},
         .label = l->now.node,
     };
@@ -79,7 +79,7 @@ static void begin_sampling(struct look *l)
 
 static void report(struct look *l)
 {
-    const uint64_t since_ns = l->options.once ? 0 : clock_mono_ns() - RECENT_NS;
+    const uint64_t since_ns = l->options.once_ms > 0 ? 0 : clock_mono_ns() - RECENT_NS;
     free(l->now.stacks);
     l->now.stacks = NULL;
     l->now.n_stacks = 0;
@@ -91,19 +91,23 @@ static void report(struct look *l)
 
 static void report_late(struct look *l, uint64_t waited_ms)
 {
-    l->now.late_s = (double)waited_ms / 1000;
+    l->now.late_s = waited_ms >= LATE_MS ? (double)waited_ms / 1000 : 0;
     report(l);
 }
 
 static void turn_once(struct look *l, uint64_t now_ms)
 {
     const uint64_t since_ms = now_ms - l->began_ms, waited_ms = now_ms - l->asked_ms;
-    const bool over = since_ms >= ONCE_MOST_MS;
+    const bool over = since_ms + ONCE_LAST_MS >= l->options.once_ms;
     const bool sampling = l->log && sample_log_runs(l->log);
-    if (!l->second && since_ms >= ONCE_MS && (over || !sampling) && reading_ask(l->reading)) {
+    if (over && sampling)
+        snprintf(l->now.why_no_stacks, sizeof l->now.why_no_stacks,
+                 "not read within %.1f s: `beamtop pstack %lld` waits for them",
+                 (double)since_ms / 1000, (long long)l->now.os_pid);
+    if (!l->second && since_ms >= ONCE_RATES_MS && (over || !sampling) && reading_ask(l->reading)) {
         l->second = true;
         l->asked_ms = now_ms;
-    } else if (over && waited_ms >= LATE_MS) {
+    } else if (since_ms >= l->options.once_ms) {
         report_late(l, waited_ms);
     }
 }
@@ -112,11 +116,11 @@ static void on_look_timer(uv_timer_t *timer)
 {
     struct look *l = timer->data;
     const uint64_t now_ms = uv_now(l->loop);
-    if (l->options.once)
+    if (l->options.once_ms > 0)
         turn_once(l, now_ms);
     else if (reading_ask(l->reading))
         l->asked_ms = now_ms;
-    else
+    else if (now_ms - l->asked_ms >= 2 * EVERY_MS)
         report_late(l, now_ms - l->asked_ms);
 }
 
@@ -127,7 +131,7 @@ static void on_read(void *arg)
     reading_take(l->reading, &l->now);
     l->now.late_s = 0;
     begin_sampling(l);
-    if (!l->options.once || l->second || l->now.ended)
+    if (l->options.once_ms == 0 || l->second || l->now.ended)
         report(l);
 }
 
@@ -156,7 +160,7 @@ int look_start(struct look **out, uv_loop_t *loop, const struct look_options *op
     l->began_ms = uv_now(loop);
     l->asked_ms = l->began_ms;
     (void)reading_ask(l->reading);
-    const unsigned every_ms = options->once ? ONCE_TURN_MS : EVERY_MS;
+    const unsigned every_ms = options->once_ms > 0 ? ONCE_TURN_MS : EVERY_MS;
     uv_timer_start(l->timer, on_look_timer, every_ms, every_ms);
     *out = l;
     return 0;
@@ -167,6 +171,10 @@ void look_stop(struct look *l)
     if (!l)
         return;
     reading_close(l->reading);
+    if (sample_log_runs(l->log)) { /* twice: at once, also while it reads symbols */
+        sample_log_stop(l->log);
+        sample_log_stop(l->log);
+    }
     sample_log_free(l->log);
     newest_clear(&l->newest);
     uv_close((uv_handle_t *)l->timer, on_timer_closed);

@@ -15,8 +15,9 @@ struct look;
 
 struct look_options {
     const struct discover_vm *vm; /* borrowed for the call */
-    /* One call, within 6 s, with rates over a third of a second and more; else one each second. */
-    bool once;
+    /* One call within so long, of which 0.3 s and more are what rates are over; 0: one each
+     * second. */
+    unsigned once_ms;
     /* *o is borrowed until the next call. Does not stop the look. */
     void (*looked)(void *arg, const struct outside *o);
     void *arg;

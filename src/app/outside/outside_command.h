@@ -5,9 +5,9 @@
 
 #include "app/cli/cli.h"
 
-/* After a command that has ended with this exit code: where that is a connection's failure and the
- * node a VM of this host, lines on standard error; with --format json an object on standard output,
- * of commands that print one object a line. Waits up to 3 s. */
+/* After a command that has ended with this exit code: where that is a connection's failure, the
+ * node a VM of this host, and both outputs a terminal, lines on standard error. Takes 1.5 s at
+ * most. */
 void outside_after(const struct cli_command *command, const struct cli_options *o,
                    const struct app_env *env, int exit_code);
 

@@ -166,10 +166,13 @@ void tui_fleet_follow(struct tui *t, void (*lost)(void *arg, size_t node, const 
                       void (*closes)(void *arg), void *arg);
 
 /* app/tui_outside */
-/* Shows a VM of this host in the view `outside`, by its OS pid or the name of its node, until
- * another source is opened; it is not asked anything. trouble: why its node is not on the screen
- * instead; "": it is, or none was asked for. Errors as of outside_subject_find(). */
-int tui_outside_open(struct tui *t, const char *target, const char *trouble, struct error *err);
+/* Nothing is shown: there is no such VM here, and why. trouble: as it was given. */
+typedef void tui_outside_none(struct tui *t, const struct error *trouble, const struct error *why);
+/* Looks for a VM of this host, by its OS pid or the name of its node, and shows it in the view
+ * `outside` until another source is opened; it is not asked anything. trouble: why its node is not
+ * on the screen instead; without text: it is, or none was asked for. */
+void tui_outside_open(struct tui *t, const char *target, const struct error *trouble,
+                      tui_outside_none *none);
 
 /* tui_act.c */
 int tui_start_options(struct tui *t, struct error *err);

@@ -95,24 +95,37 @@ static void tell_command(const struct tui *t, struct error *err)
                       target, (int)near.len, near.s);
 }
 
-static void on_source_end(void *arg, bool had_tick, const struct error *err)
+/* What was chosen from the picker leaves the choice of another. */
+static void end_without_source(struct tui *t, bool had_tick, const struct error *why)
 {
-    struct tui *t = arg;
-    struct error copy = *err, ignored = {0};
-    if (!had_tick && t->live && tui_outside_open(t, t->opened, err->text, &ignored) == 0) {
-        close_source(t);
-        tui_message(t, STYLE_ERROR, "%s", err->text);
-        return;
-    }
+    struct error copy = *why;
     if (t->picked || (t->vms.count > 1 && !t->cli->target)) {
-        /* Chosen from the picker: say why, and let the user choose another. */
         close_source(t);
-        tui_message(t, STYLE_ERROR, "%s", err->text);
+        tui_message(t, STYLE_ERROR, "%s", copy.text);
         return;
     }
     if (!had_tick)
         tell_command(t, &copy);
     tui_quit(t, EXIT_CONNECT, &copy);
+}
+
+static void on_nothing_outside(struct tui *t, const struct error *trouble, const struct error *why)
+{
+    (void)why;
+    end_without_source(t, false, trouble);
+}
+
+static void on_source_end(void *arg, bool had_tick, const struct error *err)
+{
+    struct tui *t = arg;
+    const struct error copy = *err;
+    if (had_tick || !t->live) {
+        end_without_source(t, had_tick, &copy);
+        return;
+    }
+    close_source(t);
+    tui_message(t, STYLE_ERROR, "%s", copy.text);
+    tui_outside_open(t, t->opened, &copy, on_nothing_outside);
 }
 
 /* A node of several is opened with the cookie of its row. */
@@ -146,18 +159,25 @@ static bool is_no_node(const struct tui *t, int64_t os_pid)
     return false;
 }
 
-/* Nothing else stays on the screen. */
-static int open_outside(struct tui *t, int64_t os_pid, struct error *err)
+static void say_gone(struct tui *t, const struct error *trouble, const struct error *why)
 {
+    (void)trouble;
+    tui_message(t, STYLE_ERROR, "%s", why->text);
+}
+
+/* Nothing else stays on the screen. */
+static void open_outside(struct tui *t, int64_t os_pid)
+{
+    struct error none = {0};
     char target[24];
     snprintf(target, sizeof target, "%lld", (long long)os_pid);
     close_source(t);
     model_forget(t->model);
     t->opened[0] = '\0';
-    return tui_outside_open(
-        t, target,
-        "none: the VM runs without distribution. Start it with -sname or -name to look inside",
-        err);
+    error_set(&none, ERR_REFUSED,
+              "none: the VM runs without distribution. Start it with -sname or -name to look "
+              "inside");
+    tui_outside_open(t, target, &none, say_gone);
 }
 
 int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error *err)
@@ -184,8 +204,10 @@ int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error 
         .arg = t,
     };
     char filter[sizeof t->filter_text]; /* of a start, or of the node before */
-    if (is_no_node(t, os_pid))
-        return open_outside(t, os_pid, err);
+    if (is_no_node(t, os_pid)) {
+        open_outside(t, os_pid);
+        return 0;
+    }
     snprintf(t->opened, sizeof t->opened, "%s", target);
     close_source(t);
     if (t->paused) /* what stood still is gone: it would stay empty */

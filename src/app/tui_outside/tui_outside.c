@@ -15,12 +15,14 @@
 
 struct tui_outside {
     struct tui *tui;
-    struct look *look; /* NULL: none is taken */
-    bool by_itself;    /* it began because the node did not answer, and ends when it does */
-    bool was_shown;    /* the view, when something was typed before */
-    bool tried;        /* since the node answered last */
+    struct look *look;             /* NULL: none is taken */
+    struct subject_search *search; /* NULL: no VM is looked for */
+    bool by_itself; /* either began because the node did not answer, and ends when it does */
+    bool was_shown; /* the view, when something was typed before */
+    bool tried;     /* since the node answered last */
     char target[LIMIT_NODE_NAME_BYTES + 1]; /* that was opened last; "": none */
-    char trouble[512];                      /* of struct outside */
+    struct error trouble;                   /* why the node is not on the screen */
+    tui_outside_none *none;                 /* of the search */
     char said[512];                         /* the verdict that was reported last */
     struct outside seen;                    /* borrows its rows from the look */
 };
@@ -55,7 +57,7 @@ static void on_tui_looked(void *arg, const struct outside *o)
     struct tui_outside *w = arg;
     struct tui *t = w->tui;
     w->seen = *o;
-    memcpy(w->seen.trouble, w->trouble, sizeof w->seen.trouble);
+    snprintf(w->seen.trouble, sizeof w->seen.trouble, "%.511s", w->trouble.text);
     model_set_outside(t->model, &w->seen);
     say_verdict(w, o);
     if (!t->paused)
@@ -63,31 +65,59 @@ static void on_tui_looked(void *arg, const struct outside *o)
     tui_touch(t);
 }
 
-static int begin_look(struct tui_outside *w, const char *target, struct error *err)
+static void end_search(struct tui_outside *w)
 {
-    struct discover_vm vm;
-    struct look *look = NULL;
-    const struct look_options options = {.vm = &vm, .looked = on_tui_looked, .arg = w};
-    if (outside_subject_find(&vm, target, w->tui->cli, w->tui->env, err) != 0 ||
-        look_start(&look, &w->tui->rt.loop, &options, err) != 0)
-        return err->code;
-    end_look(w);
-    w->look = look;
-    w->trouble[0] = '\0';
-    return 0;
+    subject_search_stop(w->search);
+    w->search = NULL;
 }
 
-int tui_outside_open(struct tui *t, const char *target, const char *trouble, struct error *err)
+static void on_subject_found(void *arg, const struct discover_vm *vm, const struct error *why)
+{
+    struct tui_outside *w = arg;
+    struct look *look = NULL;
+    struct error err = *why;
+    const struct look_options options = {.vm = vm, .looked = on_tui_looked, .arg = w};
+    if (vm)
+        (void)look_start(&look, &w->tui->rt.loop, &options, &err);
+    end_search(w);
+    if (!look) {
+        if (!w->by_itself)
+            w->none(w->tui, &w->trouble, &err);
+        return;
+    }
+    end_look(w);
+    w->look = look;
+    if (!w->by_itself)
+        tui_act(w->tui, ACTION_VIEW, OUTSIDE_VIEW);
+}
+
+/* A look that is taken goes on until the VM is found. */
+static void begin_search(struct tui_outside *w, const char *target, bool by_itself)
+{
+    struct error err = {0};
+    end_search(w);
+    w->by_itself = by_itself;
+    if (subject_search_start(&w->search, &w->tui->rt.loop, target, w->tui->cli, w->tui->env,
+                             on_subject_found, w, &err) != 0 &&
+        !by_itself)
+        w->none(w->tui, &w->trouble, &err);
+}
+
+void tui_outside_open(struct tui *t, const char *target, const struct error *trouble,
+                      tui_outside_none *none)
 {
     struct tui_outside *w = t->own[OWNER_OUTSIDE];
-    if (begin_look(w, target, err) != 0)
-        return err->code;
-    w->by_itself = false;
     if (target != w->target)
         snprintf(w->target, sizeof w->target, "%s", target);
-    snprintf(w->trouble, sizeof w->trouble, "%s", trouble);
-    tui_act(t, ACTION_VIEW, OUTSIDE_VIEW);
-    return 0;
+    w->trouble = *trouble;
+    w->none = none;
+    begin_search(w, target, false);
+}
+
+static void say_none(struct tui *t, const struct error *trouble, const struct error *why)
+{
+    (void)trouble;
+    tui_message(t, STYLE_ERROR, "%s", why->text);
 }
 
 /* What is meant without a name; "": nothing. */
@@ -101,7 +131,7 @@ static void act_outside(void *own, const char *arg)
 {
     struct tui_outside *w = own;
     struct tui *t = w->tui;
-    struct error err = {0};
+    const struct error no_trouble = {0};
     const char *target = *arg ? arg : usual_target(w);
     if (*arg == '\0' && w->look) {
         w->by_itself = false;
@@ -109,8 +139,8 @@ static void act_outside(void *own, const char *arg)
     } else if (*target == '\0') {
         tui_message(t, STYLE_ERROR,
                     "there is no node to look at from outside: give its name or its OS pid");
-    } else if (tui_outside_open(t, target, "", &err) != 0) {
-        tui_message(t, STYLE_ERROR, "%s", err.text);
+    } else {
+        tui_outside_open(t, target, &no_trouble, say_none);
     }
 }
 
@@ -135,17 +165,19 @@ static void follow_link(void *own)
 {
     struct tui_outside *w = own;
     struct tui *t = w->tui;
-    struct error ignored = {0}; /* it is no VM of this host */
     const enum link_state link = model_link(t->model, NULL);
     if (link == LINK_LIVE) {
         w->tried = false;
+        if (w->by_itself)
+            end_search(w);
         if (w->look && w->by_itself)
             end_watch(w);
     }
-    if (!t->live || w->look || w->tried || (link != LINK_STALE && link != LINK_LOST))
+    if (!t->live || w->look || w->search || w->tried || (link != LINK_STALE && link != LINK_LOST))
         return;
     w->tried = true;
-    w->by_itself = begin_look(w, t->opened, &ignored) == 0;
+    w->trouble = (struct error){0};
+    begin_search(w, t->opened, true);
 }
 
 /* The view shows the node once it is opened, by whichever way; out of sight, no VM is sampled. */
@@ -157,7 +189,7 @@ static void follow_view(void *own)
     w->was_shown = shown;
     if (w->look && !w->by_itself && !shown)
         end_look(w);
-    if (comes && !w->look && *usual_target(w))
+    if (comes && !w->look && !w->search && *usual_target(w))
         act_outside(w, "");
 }
 
@@ -165,6 +197,7 @@ static void leave_look(void *own)
 {
     struct tui_outside *w = own;
     w->tried = false;
+    end_search(w);
     if (w->look)
         end_look(w);
 }
