@@ -44,7 +44,6 @@ void error_context(struct error *err, const char *fmt, ...) ATTR_PRINTF(2, 3);
 void error_clear(struct error *err);
 
 /* What to do about a VM that does not answer: nothing is asked of it there. */
-#define ERROR_LOOK_OUTSIDE                                                                         \
-    "On its host, `beamtop outside NODE` shows what holds it"
+#define ERROR_LOOK_OUTSIDE "On its host, `beamtop outside NODE` shows what holds it"
 
 #endif

@@ -45,6 +45,8 @@ void thread_title(char *out, size_t size, const struct thread *t);
 /* All threads of a process, schedulers first, by kind and number. *out is owned by the caller.
  * ERR_NOT_FOUND: no such process. At most LIMIT_THREADS. */
 int threads_list(struct thread **out, size_t *n, pid_t pid, struct error *err);
+/* The same by an open directory /proc/PID: also when the number is given to another process. */
+int threads_list_at(struct thread **out, size_t *n, int dir, struct error *err);
 
 /* What /proc says of one thread: µs of CPU time, of that in the kernel, and µs in which it was
  * ready but had no CPU (0 where the kernel does not count them); its state's letter and what it
@@ -55,5 +57,6 @@ struct thread_times {
     char waits_in[40];
 };
 int thread_times_read(struct thread_times *out, pid_t pid, pid_t tid);
+int thread_times_read_at(struct thread_times *out, int dir, pid_t tid); /* as threads_list_at() */
 
 #endif

@@ -113,7 +113,7 @@ static struct outside_thread look_at_thread(const struct outside_reader *r, cons
     struct thread_times times;
     struct outside_thread out = {.tid = t->tid, .cpu = NAN, .ready = NAN};
     const struct outside_thread *before = find_before(o, t->tid, i);
-    (void)thread_times_read(&times, r->pid, t->tid);
+    (void)thread_times_read_at(&times, r->dir, t->tid);
     thread_title(out.name, sizeof out.name, t);
     out.is_scheduler = t->kind == THREAD_SCHEDULER;
     out.state = times.state;
@@ -134,7 +134,7 @@ static void read_threads(const struct outside_reader *r, struct outside *o)
     struct thread *list = NULL;
     size_t n = 0;
     struct error ignored = {0};
-    if (threads_list(&list, &n, r->pid, &ignored) != 0)
+    if (threads_list_at(&list, &n, r->dir, &ignored) != 0)
         n = 0;
     struct outside_thread *threads = n > 0 ? alloc_zero(n, sizeof *threads) : NULL;
     for (size_t i = 0; i < n; i++)

@@ -84,12 +84,28 @@ void thread_title(char *out, size_t size, const struct thread *t)
         snprintf(out, size, "%s (%d)", t->name, (int)t->tid);
 }
 
-/* The start of /proc/PID/task/TID/FILE; the bytes, or -1. */
-static ssize_t read_task(pid_t pid, pid_t tid, const char *file, char *out, size_t size)
+/* Where a process is: its directory, or its pid with dir AT_FDCWD. */
+struct place {
+    int dir;
+    pid_t pid;
+};
+
+static void put_task_path(char *out, size_t size, const struct place *at, const char *below)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)pid, (int)tid, file);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (at->dir == AT_FDCWD)
+        snprintf(out, size, "/proc/%d/%s", (int)at->pid, below);
+    else
+        snprintf(out, size, "%s", below);
+}
+
+/* The start of task/TID/FILE; the bytes, or -1. */
+static ssize_t read_task(const struct place *at, pid_t tid, const char *file, char *out,
+                         size_t size)
+{
+    char below[48], path[80];
+    snprintf(below, sizeof below, "task/%d/%s", (int)tid, file);
+    put_task_path(path, sizeof path, at, below);
+    int fd = openat(at->dir, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -1;
     ssize_t n = read(fd, out, size - 1);
@@ -108,20 +124,30 @@ static int by_thread_kind(const void *a, const void *b)
     return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-int threads_list(struct thread **out, size_t *n, pid_t pid, struct error *err)
+static DIR *open_tasks(const struct place *at)
 {
-    char path[32], comm[32];
+    char path[80];
+    put_task_path(path, sizeof path, at, "task");
+    const int fd = openat(at->dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *tasks = fd < 0 ? NULL : fdopendir(fd);
+    if (!tasks && fd >= 0)
+        close(fd);
+    return tasks;
+}
+
+static int list_threads(struct thread **out, size_t *n, const struct place *at, struct error *err)
+{
+    char comm[32];
     *out = NULL;
     *n = 0;
-    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-    DIR *tasks = opendir(path);
+    DIR *tasks = open_tasks(at);
     if (!tasks)
         return errno == ENOENT
-                   ? error_set(err, ERR_NOT_FOUND, "no process %d on this host", (int)pid)
-                   : error_set_errno(err, errno, "%s", path);
+                   ? error_set(err, ERR_NOT_FOUND, "no process %d on this host", (int)at->pid)
+                   : error_set_errno(err, errno, "/proc/%d/task", (int)at->pid);
     for (struct dirent *e; *n < LIMIT_THREADS && (e = readdir(tasks));) {
         pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
-        if (tid <= 0 || read_task(pid, tid, "comm", comm, sizeof comm) <= 0)
+        if (tid <= 0 || read_task(at, tid, "comm", comm, sizeof comm) <= 0)
             continue;
         comm[strcspn(comm, "\n")] = '\0';
         *out = alloc_grow(*out, *n, sizeof **out);
@@ -135,12 +161,24 @@ int threads_list(struct thread **out, size_t *n, pid_t pid, struct error *err)
     return 0;
 }
 
-int thread_times_read(struct thread_times *out, pid_t pid, pid_t tid)
+int threads_list(struct thread **out, size_t *n, pid_t pid, struct error *err)
+{
+    const struct place at = {AT_FDCWD, pid};
+    return list_threads(out, n, &at, err);
+}
+
+int threads_list_at(struct thread **out, size_t *n, int dir, struct error *err)
+{
+    const struct place at = {dir, 0};
+    return list_threads(out, n, &at, err);
+}
+
+static int read_times(struct thread_times *out, const struct place *at, pid_t tid)
 {
     char text[1024];
     unsigned long long user = 0, kernel = 0, ready = 0;
     *out = (struct thread_times){.state = '?'};
-    if (read_task(pid, tid, "stat", text, sizeof text) <= 0)
+    if (read_task(at, tid, "stat", text, sizeof text) <= 0)
         return -1;
     /* The name can have brackets and blanks: fields are counted from the last bracket. */
     const char *behind = strrchr(text, ')');
@@ -150,13 +188,25 @@ int thread_times_read(struct thread_times *out, pid_t pid, pid_t tid)
     const unsigned long long per_s = (unsigned long long)sysconf(_SC_CLK_TCK);
     out->kernel_us = kernel * 1000000 / per_s;
     out->cpu_us = user * 1000000 / per_s + out->kernel_us;
-    if (read_task(pid, tid, "schedstat", text, sizeof text) > 0 &&
+    if (read_task(at, tid, "schedstat", text, sizeof text) > 0 &&
         sscanf(text, "%llu %llu", &user, &ready) == 2) {
         out->cpu_us = user / 1000;
         out->ready_us = ready / 1000;
     }
-    if (read_task(pid, tid, "wchan", out->waits_in, sizeof out->waits_in) <= 0 ||
+    if (read_task(at, tid, "wchan", out->waits_in, sizeof out->waits_in) <= 0 ||
         strcmp(out->waits_in, "0") == 0)
         out->waits_in[0] = '\0';
     return 0;
+}
+
+int thread_times_read(struct thread_times *out, pid_t pid, pid_t tid)
+{
+    const struct place at = {AT_FDCWD, pid};
+    return read_times(out, &at, tid);
+}
+
+int thread_times_read_at(struct thread_times *out, int dir, pid_t tid)
+{
+    const struct place at = {dir, 0};
+    return read_times(out, &at, tid);
 }

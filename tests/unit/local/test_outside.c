@@ -129,7 +129,8 @@ static void make_dir(char *out, size_t size, const char *below, const char *name
 /* The tightest limit counts, of the cgroup or of one above it; a frozen one is seen. */
 TEST(test_look)
 {
-    char top[] = "/tmp/outside-XXXXXX", proc[256], cgroup[256], pid[256], a[256], b[256];
+    char top[] = "/tmp/outside-XXXXXX", proc[256], cgroup[256], pid[256], a[256], b[256], task[256],
+         thread[256];
     struct outside_reader *r = NULL;
     struct outside o = {.os_pid = -1};
     struct error err = {0};
@@ -149,9 +150,15 @@ TEST(test_look)
     put_file(b, "memory.max", "2000\n");
     put_file(b, "memory.current", "900\n");
     put_file(b, "cgroup.events", "populated 1\nfrozen 1\n");
+    make_dir(task, sizeof task, pid, "task");
+    make_dir(thread, sizeof thread, task, "7");
+    put_file(thread, "comm", "1_scheduler\n");
+    put_file(thread, "stat", "7 (1_scheduler) D 1 1 1 0 -1 0 0 0 0 0 5 5 0 0 20 0 1 0 100 0");
     assert_int_equal(outside_open(&r, 2147483600, &places, &err), 0);
     assert_true(outside_read(r, &o, 1000000000));
     assert_int_equal(o.os_pid, 2147483600);
+    assert_int_equal(o.n_threads, 1);
+    assert_true(o.threads[0].is_scheduler && o.threads[0].tid == 7 && o.threads[0].state == 'D');
     assert_int_equal(o.state, 'S');
     assert_int_equal(o.tracer, 0);
     assert_int_equal(o.resident_bytes, 1024 * 1024);
@@ -167,7 +174,11 @@ TEST(test_look)
     assert_true(o.ended && o.limit_bytes == 1000);
     outside_close(r);
     outside_clear(&o);
-    static const char *const files[] = {"proc/2147483600/stat",
+    static const char *const files[] = {"proc/2147483600/task/7/comm",
+                                        "proc/2147483600/task/7/stat",
+                                        "proc/2147483600/task/7",
+                                        "proc/2147483600/task",
+                                        "proc/2147483600/stat",
                                         "proc/2147483600/status",
                                         "proc/2147483600/cgroup",
                                         "proc/2147483600",
