@@ -17,6 +17,7 @@
 #define ONCE_TURN_MS 50u
 #define LATE_MS 1000u                  /* /proc has so long */
 #define RECENT_NS UINT64_C(1500000000) /* a thread without a sample for longer does not run */
+#define REST 3u                        /* times as long as a look has taken */
 #define ONCE_HZ SAMPLER_HZ_MAX
 #define LIVE_HZ 19 /* a thread stands still for 25 µs each time */
 
@@ -30,6 +31,7 @@ struct look {
     bool sampled; /* the sampler was started; once */
     bool second;  /* of a single one: the last look is on its way */
     uint64_t began_ms, asked_ms;
+    uint64_t rests_ms; /* until then no look is taken: one of many threads takes long */
     struct outside now;
 };
 
@@ -118,6 +120,8 @@ static void on_look_timer(uv_timer_t *timer)
     const uint64_t now_ms = uv_now(l->loop);
     if (l->options.once_ms > 0)
         turn_once(l, now_ms);
+    else if (now_ms < l->rests_ms)
+        return;
     else if (reading_ask(l->reading))
         l->asked_ms = now_ms;
     else if (now_ms - l->asked_ms >= 2 * EVERY_MS)
@@ -130,6 +134,7 @@ static void on_read(void *arg)
     struct look *l = arg;
     reading_take(l->reading, &l->now);
     l->now.late_s = 0;
+    l->rests_ms = uv_now(l->loop) + REST * (uv_now(l->loop) - l->asked_ms);
     begin_sampling(l);
     if (l->options.once_ms == 0 || l->second || l->now.ended)
         report(l);

@@ -88,7 +88,7 @@ static bool say_held(const struct outside *o, struct outside_line *out)
         snprintf(out->next, sizeof out->next, "beamtop nodes");
     } else if (o->late_s > 0) {
         say(out, OUTSIDE_ALARM,
-            "unknown: /proc has not answered for %s, because its memory or a disk is blocked",
+            "unknown: /proc has not answered for %s: its memory or a disk is probably blocked",
             text_duration(since, sizeof since, o->late_s));
     } else if (o->state == 'Z' || o->state == 'X') {
         say(out, OUTSIDE_ALARM,
