@@ -30,9 +30,21 @@ out=$cache/libraries-$target-$key
     echo "$out"
     exit 0
 }
-mkdir -p "$cache"
+case $cache in
+[!/]* | *[!A-Za-z0-9/._+-]*)
+    echo "libraries.sh: BEAMTOP_CACHE is \"$cache\": give an absolute path of letters, digits and /._+-" >&2
+    exit 2
+    ;;
+esac
+{ mkdir -p "$cache" && [ -w "$cache" ]; } 2>/dev/null || {
+    echo "libraries.sh: $cache is not writable: set BEAMTOP_CACHE to a directory of yours" >&2
+    exit 1
+}
 exec 9>"$cache/.libraries.lock"
-flock 9
+flock -n 9 || {
+    echo "libraries.sh: waiting for another build of libraries in $cache" >&2
+    flock 9
+}
 [ ! -f "$out/.complete" ] || {
     echo "$out"
     exit 0
@@ -81,6 +93,9 @@ compile() {
     $AR crD "$archive" ./*.o
 }
 
+# where_is HEADER: the path that the compiler takes it from.
+where_is() { echo "#include <$1>" | "$compiler" -M -E - | tr ' ' '\n' | grep -m1 "/$1\$"; }
+
 musl() {
     case $target in *-gnu) return 0 ;; esac
     unpack musl
@@ -92,9 +107,9 @@ musl() {
     # Every program that the wrapper links is static, and may be loaded anywhere.
     sed -i -e 's|%{!shared: \(.*\)/Scrt1.o}|\1/rcrt1.o|' \
         -e 's|^-dynamic-linker .*|-nostdlib -static -pie --no-dynamic-linker -z text|' "$out/lib/musl-gcc.specs"
-    asm=/usr/include/x86_64-linux-gnu/asm
-    [ -z "$cross" ] || asm=/usr/aarch64-linux-gnu/include/asm
-    cp -RL /usr/include/linux /usr/include/asm-generic "$asm" "$out/include"
+    for header in linux/version.h asm/unistd.h asm-generic/types.h; do
+        cp -RL "$(dirname "$(where_is "$header")")" "$out/include"
+    done
 }
 
 zlib() {
