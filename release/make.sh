@@ -65,10 +65,11 @@ program() {
 # staged TARGET: what is installed, in build-release/TARGET/stage. Manual and completion are what the
 # program prints: those of another machine are taken from this one's.
 staged() {
+    native=$built/x86_64-linux-musl
+    [ "$1" != aarch64-linux-musl ] || staged x86_64-linux-musl
     program "$1"
     stage=$built/$1/stage
     rm -rf "$stage"
-    native=$built/x86_64-linux-musl
     if [ "$1" = aarch64-linux-musl ]; then
         mkdir -p "$built/$1/man" "$built/$1/completion"
         cp "$native"/man/*.[157] "$built/$1/man"
