@@ -16,19 +16,24 @@ node=release@127.0.0.1
 root=$work/root
 cookie=secret # on the command line: the node is this script's
 
-is_up() { "$program" info "$node" --cookie "$cookie" --timeout 30 >/dev/null 2>&1; }
+is_up() { "$program" info "$1" --cookie "$cookie" --timeout 30 >/dev/null 2>&1; }
 
 # 3 s where the machine is idle: on one that is not, what the list needs may take longer.
 limit_ms=3000
 [ -z "${BEAMTOP_LINES:-}${MAKELEVEL:-}" ] || limit_ms=60000
 
 # lists COMMAND…: it runs the program, which prints the list in time; how long it took is said.
-lists() {
+lists() { lists_of "$node" "$@"; }
+
+# lists_of NODE COMMAND…
+lists_of() {
+    of=$1
+    shift
     began=$(date +%s%N)
-    "$@" top "$node" --cookie "$cookie" --timeout 30 -n 1 --rows 3 </dev/null >"$work/out" 2>&1
+    "$@" top "$of" --cookie "$cookie" --timeout 30 -n 1 --rows 3 </dev/null >"$work/out" 2>&1
     code=$?
     took_ms=$((($(date +%s%N) - began) / 1000000))
-    if [ "$code" != 0 ] || ! grep -q 'code_server' "$work/out"; then
+    if [ "$code" != 0 ] || ! grep -qE 'code_server|tls_connection' "$work/out"; then
         echo "exit code $code:"
         cat "$work/out"
         return 1
@@ -74,8 +79,16 @@ processes_of_others_hidden() {
 no_capability() { lists bare setpriv --bounding-set=-all --inh-caps=-all --no-new-privs "$program"; }
 other_pid_namespace() { lists bare unshare --pid --fork --mount-proc "$program"; }
 other_user_namespace() { lists bare unshare --user "$program"; }
-other_network_namespace() {
-    refuses 'Give the port with --port|epmd|not reach|refused|unreachable' bare unshare --net "$program" top "$node" --cookie "$cookie" -n 1
+other_network_namespace() { lists bare unshare --net "$program"; }
+
+# TLS without a file beside the program, and with one: the CA that has signed.
+tls_empty_root() {
+    [ -n "$tls_pid" ] || { not_tried "no openssl here"; return 0; }
+    cp "$work/ca.pem" "$root"
+    lists_of "$tls_node" chrooted --tls --tls-verify none && lists_of "$tls_node" chrooted --tls --tls-cacert /ca.pem --tls-verify full
+    code=$?
+    rm -f "$root/ca.pem"
+    return "$code"
 }
 
 old_c_library() { in_release 23; }
@@ -128,8 +141,21 @@ is_small() {
     [ "$size" -le $((8 * 1024 * 1024)) ] || { echo "$size bytes"; return 1; }
 }
 
+# Its certificate is signed by itself.
+start_tls_node() {
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$work/key.pem" -out "$work/ca.pem" \
+        -subj /CN=release -addext subjectAltName=IP:127.0.0.1 -days 2 2>"$work/tls" ||
+        fail_all "openssl makes no certificate" "$work/tls"
+    erl -noinput -start_epmd false -name "$tls_node" -setcookie "$cookie" -proto_dist inet_tls \
+        -ssl_dist_opt server_certfile "$work/ca.pem" server_keyfile "$work/key.pem" \
+        -eval 'timer:sleep(1200000), halt().' >"$work/tls" 2>&1 &
+    tls_pid=$!
+}
+
 stop_all() {
-    [ -z "${node_pid:-}" ] || { kill "$node_pid"; wait "$node_pid"; } 2>/dev/null
+    for pid in ${node_pid:-} ${tls_pid:-}; do
+        kill "$pid" && wait "$pid"
+    done 2>/dev/null
     stop_epmd
     rm -rf "$work"
 }
@@ -140,17 +166,32 @@ start_epmd
 erl -noinput -start_epmd false -name "$node" -setcookie "$cookie" -eval 'timer:sleep(1200000), halt().' \
     >"$work/node" 2>&1 &
 node_pid=$!
+tls_pid=''
+tls_node=release_tls@127.0.0.1
+! command -v openssl >/dev/null 2>&1 || start_tls_node
 mkdir -p "$root/proc" "$root/mnt"
+
+# Where the libraries of a build are kept.
+cache_is_refused() {
+    if BEAMTOP_CACHE=$1 "$BEAMTOP_SRCDIR/release/libraries.sh" x86_64-linux-musl >"$work/out" 2>&1 ||
+        ! grep "^libraries.sh: .*$1" "$work/out" | grep -q BEAMTOP_CACHE; then
+        cat "$work/out"
+        return 1
+    fi
+}
+run cache_is_refused /proc/none
+run cache_is_refused not/absolute
 
 for program in $programs; do
     kind=$(basename "$(dirname "$(dirname "$program")")")
     cp "$program" "$root/beamtop"
-    wait_until 60 is_up || fail_all "the node does not start" "$work/node"
+    wait_until 60 is_up "$node" || fail_all "the node does not start" "$work/node"
+    [ -z "$tls_pid" ] || wait_until 60 is_up "$tls_node" || fail_all "the TLS node does not start" "$work/tls"
     run needs_nothing
     run is_small
     for place in on_the_host empty_root empty_root_with_proc read_only_root user_without_a_name \
         processes_of_others_hidden no_capability other_pid_namespace other_user_namespace \
-        other_network_namespace old_c_library new_c_library a_host_that_has_no_address \
+        other_network_namespace tls_empty_root old_c_library new_c_library a_host_that_has_no_address \
         no_home_has_no_cookie no_proc_has_no_vms unknown_terminals_are_named; do
         run "$place"
     done
