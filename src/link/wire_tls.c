@@ -148,8 +148,8 @@ static void explain_unanswered(struct wire *w)
         error_set(&h->err, ERR_CANCELLED, "cancelled");
     } else if (!w->timed_out && !tls_has_heard(w->tls)) {
         wire_refuse(w, CONN_FAILED_NOT_TLS,
-                    "closed the connection without an answer to TLS: probably the node has none. "
-                    "Give --no-tls");
+                    "closed the connection without an answer to TLS: the node has none (give "
+                    "--no-tls), or cannot use its own certificate. See its log");
     } else if (!w->timed_out) {
         wire_refuse(w, CONN_FAILED_TLS,
                     "closed the connection during the TLS handshake: see the node's log");
