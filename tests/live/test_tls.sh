@@ -3,7 +3,7 @@
 # Nodes with TLS distribution: by the options and by the node's own files, in TLS 1.2 and 1.3; a top and
 # a trace; and each way to fail, with its own text. The load is idle_load.erl, the certificates are made
 # here by openssl.
-# shellcheck disable=SC1091,SC2034,SC2154,SC2317
+# shellcheck disable=SC1091,SC2030,SC2031,SC2034,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
 
@@ -133,21 +133,43 @@ links_are_tls() {
     ends_with 0 $? && holds '.[0].rows | map(select(.node | startswith("beamtop"))) | all(.[]; .protocol == "tls")'
 }
 
-# What it says is 1.2's in the handshake, 1.3's behind it.
+# begins TEXT WORDS…: as fails, at the same time as others; all_fail waits for all of them.
+begun=''
+begins() {
+    beside=$work/beside$(echo "$begun" | wc -w)
+    mkdir -p "$beside" && cp "$work/cookie" "$beside" || return 1
+    (work=$beside && fails "$@") &
+    begun="$begun $!"
+}
+all_fail() {
+    all_failed=0
+    for pid in $begun; do
+        wait "$pid" || all_failed=1
+    done
+    begun=''
+    return $all_failed
+}
+
+# What the node says is 1.2's in the handshake, 1.3's behind it.
+begin_rejections() {
+    begins 'asks for a certificate of its clients: give --tls-cert' --tls-verify none
+    begins 'does not know the CA of the certificate' $c "$certs/stranger.pem" $k "$certs/stranger.key"
+    begins 'it is expired' $c "$certs/expired.pem" $k "$certs/expired.key"
+    begins 'clientAuth' $c "$certs/server.pem" $k "$certs/server.key"
+}
+c=--tls-cert k=--tls-key
+rejections_have_texts() { begin_rejections && all_fail; }
+
+# What beamtop says is the same in all versions.
 failures_have_texts() {
-    c=--tls-cert k=--tls-key
-    fails 'asks for a certificate of its clients: give --tls-cert' --tls-verify none &&
-        fails 'does not know the CA of the certificate' $c "$certs/stranger.pem" $k "$certs/stranger.key" &&
-        fails 'it is expired' $c "$certs/expired.pem" $k "$certs/expired.key" &&
-        fails 'clientAuth' $c "$certs/server.pem" $k "$certs/server.key" &&
-        fails 'no CA of --tls-cacert has signed' $c "$certs/client.pem" $k "$certs/client.key" --tls-cacert "$certs/other.pem" &&
-        fails 'rejected the cookie' --cookie-file "$work/wrong" $c "$certs/client.pem" $k "$certs/client.key" || return 1
+    begin_rejections
+    begins 'no CA of --tls-cacert has signed' $c "$certs/client.pem" $k "$certs/client.key" --tls-cacert "$certs/other.pem"
+    begins 'rejected the cookie' --cookie-file "$work/wrong" $c "$certs/client.pem" $k "$certs/client.key"
     one=$node
     node=${node%@*}@localhost
-    fails 'for another host name' $c "$certs/client.pem" $k "$certs/client.key" --tls-cacert "$certs/ca.pem" --tls-verify full
-    named=$?
+    begins 'for another host name' $c "$certs/client.pem" $k "$certs/client.key" --tls-cacert "$certs/ca.pem" --tls-verify full
     node=$one
-    return $named
+    all_fail
 }
 
 # Found out by the alert; OTP 23 only closes.
@@ -177,12 +199,10 @@ versions_differ() {
 other_version() {
     stop_node
     start_tls "$1" "'tlsv1.3'" || return 1
-    by_its_own_files && links_are_tls && failures_have_texts
+    by_its_own_files && links_are_tls && rejections_have_texts
 }
 
 tcp_nodes_say_nothing_in_tls() {
-    stop_node
-    start_node "$1" || return 1
     asks --tls --timeout 1.5
     ends_with 3 $? && told 'does not answer to TLS within' && told 'give --no-tls' && asks && logs_nothing
 }
@@ -190,8 +210,9 @@ tcp_nodes_say_nothing_in_tls() {
 makes_all >"$work/made" 2>&1 || fail_all "no certificates" "$work/made"
 printf 'not this' >"$work/wrong"
 
-differ starts_by_tls by_its_own_files links_are_tls by_options traces leaves_nothing failures_have_texts \
-    tcp_is_tried_first other_version is_found_out
-once by_an_encrypted_key tcp_nodes_say_nothing_in_tls versions_differ
+# The node of the first is the one that each release starts with.
+differ tcp_nodes_say_nothing_in_tls starts_by_tls by_its_own_files links_are_tls by_options traces \
+    leaves_nothing failures_have_texts tcp_is_tried_first other_version is_found_out
+once by_an_encrypted_key versions_differ
 starts_by_tls() { stop_node && start_tls "$1" "'tlsv1.2'"; }
 run_on_releases
