@@ -82,7 +82,7 @@ static int flush(struct wire *w)
     return rc == EPIPE || rc == ECONNRESET ? 0 : rc;
 }
 
-/* An end of its own, for a peer that may not speak TLS: 0 is none. */
+/* give_up_ns: an earlier end for a peer that may not speak TLS, or 0. */
 static int wait_for_answer(struct wire *w, uint64_t give_up_ns)
 {
     const uint64_t now = clock_mono_ns();

@@ -38,7 +38,7 @@ static bool full_path(const struct look *l, const char *path, char *out, size_t 
         return true;
     }
     const ssize_t n = readlinkat(l->proc.dir, "cwd", dir, sizeof dir - 1);
-    if (n <= 0 || !proc_link_is(&l->proc, "root", "/"))
+    if (n <= 0 || (size_t)n == sizeof dir - 1 || !proc_link_is(&l->proc, "root", "/"))
         return false;
     dir[n] = '\0';
     snprintf(out, size, "%s/%s", dir, path);
