@@ -279,7 +279,6 @@ static void on_dialed(void *arg, const struct dial_result *r)
     snprintf(c->peer, sizeof c->peer, "%s", h->peer);
     snprintf(c->notice, sizeof c->notice, "%s", h->notice);
     c->self = (struct etf_pid){.id = SELF_ID, .serial = 0, .creation = h->creation};
-    c->plain = c->tls ? alloc_zero(1, READ_BYTES) : NULL;
     if (h->atom_cache) {
         c->atoms_in = atom_cache_new();
         c->atoms_out = atom_cache_new();
@@ -342,7 +341,6 @@ static void on_handle_closed(uv_handle_t *h)
     way_end(c->way, &c->stream);
     way_drop(c->way);
     tls_session_free(c->tls);
-    free(c->plain);
     free(c);
     if (closed)
         closed(arg);

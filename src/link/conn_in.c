@@ -165,27 +165,35 @@ static void lose_tls(struct conn *c)
     conn_lost_garbage(c, &err);
 }
 
+/* False: there is no more now. */
+static bool take_tls(struct conn *c, uint8_t *plain)
+{
+    size_t n = 0;
+    switch (tls_read(c->tls, plain, READ_BYTES, &n)) {
+    case TLS_DONE:
+        frame_feed(&c->reader, plain, n);
+        take_all(c);
+        return true;
+    case TLS_MORE: /* a new key, say */
+        if (conn_flush_tls(c) != 0)
+            conn_lost(c, UV_EPIPE);
+        break;
+    case TLS_ENDED:
+        conn_lost(c, UV_EOF);
+        break;
+    case TLS_BROKEN:
+        lose_tls(c);
+        break;
+    }
+    return false;
+}
+
 void conn_take_tls(struct conn *c)
 {
-    while (c->state == STATE_UP) {
-        size_t n = 0;
-        switch (tls_read(c->tls, c->plain, READ_BYTES, &n)) {
-        case TLS_DONE:
-            frame_feed(&c->reader, c->plain, n);
-            take_all(c);
-            break;
-        case TLS_MORE: /* a new key, say */
-            if (conn_flush_tls(c) != 0)
-                conn_lost(c, UV_EPIPE);
-            return;
-        case TLS_ENDED:
-            conn_lost(c, UV_EOF);
-            return;
-        case TLS_BROKEN:
-            lose_tls(c);
-            return;
-        }
+    uint8_t *plain = alloc_resize(NULL, READ_BYTES, 1);
+    while (c->state == STATE_UP && take_tls(c, plain)) {
     }
+    free(plain);
 }
 
 void conn_on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *out)

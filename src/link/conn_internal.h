@@ -34,7 +34,6 @@ struct conn {
     uv_shutdown_t shutdown;
     bool tcp_open;
     struct tls_session *tls; /* NULL: TCP */
-    uint8_t *plain;          /* READ_BYTES of what TLS has decrypted */
     int claim;               /* of our name */
     unsigned open_handles;
     struct conn_handlers handlers;
