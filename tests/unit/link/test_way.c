@@ -14,7 +14,7 @@
 #include "beamtop/link/epmd.h"
 #include "beamtop/link/way.h"
 
-#define STREAMS 8
+#define STREAMS 24
 
 struct played {
     struct conn_way way;
