@@ -133,6 +133,7 @@ int reading_open(struct reading **out, uv_loop_t *loop, const struct discover_vm
                               .dump = OUTSIDE_DUMP_UNKNOWN,
                               .dump_per_s = NAN,
                               .written_bytes = -1};
+    snprintf(s->now.why_no_sockets, sizeof s->now.why_no_sockets, "/proc has not answered");
     snprintf(s->now.node, sizeof s->now.node, "%s", vm->node);
     snprintf(s->now.command, sizeof s->now.command, "%s", vm->command);
     snprintf(s->now.user, sizeof s->now.user, "%s", vm->user);

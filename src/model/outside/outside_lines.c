@@ -254,7 +254,7 @@ size_t outside_lines(const struct outside *o, struct outside_line out[OUTSIDE_LI
 {
     size_t n = 0;
     outside_verdict(o, &out[n++]);
-    if (o->ended)
+    if (o->ended || o->state == '?') /* it was not read yet */
         return n;
     out[n++] = cpu_line(o);
     out[n++] = memory_line(o);
