@@ -51,7 +51,7 @@ UNIT_MODEL = tests/unit/model/spans/test_ends tests/unit/model/spans/test_join \
 	tests/unit/model/spans/test_sampled tests/unit/model/spans/test_spans tests/unit/model/test_armed tests/unit/model/test_column \
 	tests/unit/model/test_decode tests/unit/model/test_filter tests/unit/model/test_order tests/unit/model/test_table \
 	tests/unit/model/test_owners tests/unit/model/test_rate tests/unit/model/test_recorded \
-	tests/unit/model/test_stacks tests/unit/model/test_threads tests/unit/model/test_timeline \
+	tests/unit/model/test_outside_lines tests/unit/model/test_stacks tests/unit/model/test_threads tests/unit/model/test_timeline \
 	tests/unit/model/test_waits tests/unit/model/test_yields
 UNIT_TRACE = tests/unit/trace/test_assist tests/unit/trace/test_calls tests/unit/trace/test_calls_several tests/unit/trace/test_caps \
 	tests/unit/trace/test_events \
