@@ -57,7 +57,7 @@ struct shared {
     unsigned holders;
     struct subject_search *owner; /* NULL: it is stopped */
     char target[LIMIT_NODE_NAME_BYTES + 1];
-    struct cli_options options; /* of the search alone */
+    struct cli_options options; /* what a search needs, as is the next */
     struct app_env env;
     struct discover_vm vm; /* the thread's until it has sent */
     struct error err;
