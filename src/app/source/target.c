@@ -106,8 +106,8 @@ static bool has_address(const char *node)
 }
 
 /*
- * Anybody may give a VM any name. By its name alone another user's VM that calls itself a node of
- * another host gets no cookie that was given, since that one is for the node of that host. */
+ * Anybody may give a VM any name. When nothing but its name says that another user's VM is meant,
+ * and the name is of another host, no cookie that was given goes there: it is for that host's. */
 static bool is_claimed(const char *name, const struct discover_vm *vm)
 {
     char here[LIMIT_NODE_NAME_BYTES + 1] = "localhost";

@@ -10,11 +10,18 @@
 #include <unistd.h>
 
 #include "../../test.h"
+#include "beamtop/base/limits.h"
 #include "beamtop/link/conn.h"
 #include "beamtop/link/epmd.h"
 #include "beamtop/link/way.h"
 
+<<<<<<< HEAD
 #define STREAMS 24
+||||||| parent of 5271f568 (way test: streams for each name that is tried)
+#define STREAMS 8
+=======
+#define STREAMS (LIMIT_NAME_POOL + 2) /* a name each, once more by TLS, and epmd's */
+>>>>>>> 5271f568 (way test: streams for each name that is tried)
 
 struct played {
     struct conn_way way;
