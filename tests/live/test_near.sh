@@ -156,7 +156,7 @@ root_reaches_rootless() { reaches "$node" "$beamtop" info "$node"; }
 liar_gets_no_cookie() {
     cp "$(command -v sh)" "$work/beam.smp"
     as_exec=exec
-    as "$stranger" unshare -U -r -n "$work/beam.smp" -c 'while sleep 600; do :; done' -name liar@node.example &
+    as "$stranger" unshare -U -r -n "$work/beam.smp" -c 'kill -STOP $$; :' -name liar@node.example &
     vms="$vms $!"
     as_exec=
     wait_until 60 is_listed liar@node.example || return 1
