@@ -62,6 +62,14 @@ lists_several() {
     [ "$logins" = 1 ] || { echo "$logins logins instead of 1"; return 1; }
 }
 
+records_in_the_background() {
+    by_way record start "ssh://far/$(name_of)" -o "$work/far.btr" >"$work/out" 2>"$work/err"
+    ends_with 0 $? || return 1
+    "$beamtop" record stop -o "$work/far.btr" >"$work/out" 2>"$work/err"
+    ends_with 0 $? && "$beamtop" info "$work/far.btr" --format json >"$work/out" 2>"$work/err" &&
+        holds '.[0].node == "'"$node"'"' && leaves_nothing_here
+}
+
 # ---- ends
 
 of_sshd() { # one process of a session is another's child
@@ -86,7 +94,7 @@ asks_at_the_terminal() {
     command -v tmux >/dev/null || { not_tried "no tmux here"; return 0; }
     tm_open 100 30 || return 1
     tm_run "XDG_RUNTIME_DIR=$work/run $beamtop ssh://locked/$(name_of) --timeout 60 --cookie-file $work/cookie"
-    tm_wait 'passphrase' && tm_run 'open it' && tm_wait "$node  *SSH to locked" && tm_wait 'fleet_load' && tm_keys q &&
+    tm_wait 'passphrase' && tm_run 'open it' && tm_wait "$node  SSH to locked" && tm_wait 'fleet_load' && tm_keys q &&
         tm_wait_line '^ready> *$' && leaves_nothing_here
     asked=$?
     tm_close
@@ -115,7 +123,7 @@ stop_all() {
     rm -rf "$work"
 }
 
-once reaches_it doctor_goes_by_it each_failure_has_its_words lists_several loses_its_stream loses_ssh loses_sshd is_killed \
-    asks_at_the_terminal runs_on_the_far_side
+once reaches_it doctor_goes_by_it each_failure_has_its_words lists_several records_in_the_background \
+    loses_its_stream loses_ssh loses_sshd is_killed asks_at_the_terminal runs_on_the_far_side
 run start_sshd
 run_on_releases

@@ -24,6 +24,7 @@
 #include "record_status.h"
 #include "app/cli/tell.h"
 #include "app/tracing/trace_arguments.h"
+#include "app/way/reach.h"
 #include "app/cli/event_options.h"
 
 /* Who starts a recording waits for its first tick. */
@@ -40,6 +41,7 @@ static int complain_with(int code, const char *text)
 /* In the process that stays. Never returns. */
 static void be_recorder(struct record_setup *setup, int log)
 {
+    reach_leave(setup->env->reach);
     if (!record_detach(log, setup->ready_fd)) {
         dprintf(setup->ready_fd, "the recorder cannot detach from the terminal: %s",
                 strerror(errno));

@@ -12,6 +12,7 @@
 
 #include "app/cli/output_file.h"
 #include "app/cli/tell.h"
+#include "app/way/reach.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/text.h"
 #include "record_detach.h"
@@ -85,6 +86,7 @@ static void be_fleet_recorder(const struct record_fleet *f, size_t node, int rea
     snprintf(log_path, sizeof log_path, "%s.log", setup.file);
     if (record_log_open(&log, log_path, &err) != 0)
         say_failure(ready, err.text);
+    reach_leave(setup.env->reach);
     if (!record_detach(log.fd, ready))
         say_failure(ready, "the recorder cannot detach from the terminal");
     signal(SIGINT, SIG_DFL); /* a shell's background ignores it, and it may have come already */

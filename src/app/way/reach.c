@@ -332,6 +332,19 @@ void reach_free(struct reach *w)
     free(w);
 }
 
+void reach_leave(struct reach *w)
+{
+    if (!w)
+        return;
+    for (size_t i = 0; i < w->n_streams; i++)
+        close(w->streams[i].status);
+    if (w->asks >= 0)
+        close(w->asks);
+    w->n_streams = 0;
+    w->asks = -1;
+    w->server = 0;
+}
+
 const char *reach_keep(struct reach *w, char *text)
 {
     w->prepared[w->n_prepared++] = text;

@@ -19,6 +19,9 @@ struct reach *reach_new(void);
 /* Ends the process of streams and all children of it, 3 s at most. No connection has a way then.
    NULL is fine. */
 void reach_free(struct reach *w);
+/* In a process made by fork(): the process of streams is its parent's, and the next URL starts one
+   for this. NULL is fine. */
+void reach_leave(struct reach *w);
 
 /*
  * Before the loop, and before there is a screen: the connection of ssh that streams to the host of
