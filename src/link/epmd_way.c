@@ -59,6 +59,12 @@ static void on_answer(void *arg, const struct epmd_answer *a)
     if (a->failure == EPMD_NOT_EPMD && way_explain(q->way, &q->stream, &q->why, &q->err)) {
         answer.failure = failure_of(q->why);
         answer.err = q->err;
+    } else if (a->failure == EPMD_SILENT) {
+        answer.err = (struct error){0};
+        error_set(&answer.err, ERR_TIMEOUT,
+                  "epmd at port %u by %s does not answer: it is frozen, or the connection is slow. "
+                  "Try --timeout 20",
+                  q->request.port, q->way->text);
     }
     finish_query(q, &answer);
 }
