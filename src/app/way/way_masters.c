@@ -28,7 +28,7 @@ void way_masters_init(struct way_masters *m, const char *runtime_dir)
     *m = (struct way_masters){.runtime_dir = runtime_dir};
 }
 
-/* Nobody else can put another directory in the place of one there. */
+/* No other user can replace a directory in it. */
 static bool is_safe(const char *dir)
 {
     struct stat st;
