@@ -11,11 +11,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
-#include "beamtop/base/regular.h"
 
 bool tls_available(void)
 {
@@ -181,11 +181,23 @@ static void wipe(struct slice *s)
     *s = (struct slice){0};
 }
 
+/* -1 with errno; EINVAL: not a file. Without /proc, too, as in an empty container. */
+static int open_file(const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
+        return fd;
+    close(fd);
+    errno = EINVAL;
+    return -1;
+}
+
 static int read_file(struct slice *out, const char *option, const char *path, struct error *err)
 {
     if (!path)
         return 0;
-    int fd = regular_open(open(path, O_PATH | O_CLOEXEC));
+    int fd = open_file(path);
     if (fd < 0)
         return error_set(err, ERR_USAGE, "%s: %.300s cannot be read: %s", option, path,
                          errno == EINVAL ? "it is not a file" : strerror(errno));
