@@ -12,7 +12,7 @@ programs=$(find "$BEAMTOP_SRCDIR/build-release" -path "*/$(uname -m)-*/src/beamt
 [ -n "$programs" ] || skip_all "no static program: release/make.sh --program x86_64-linux-musl"
 PATH=$PATH:/usr/sbin:/sbin
 
-node=release@127.0.0.1
+node=release$$@127.0.0.1
 root=$work/root
 cookie=secret # on the command line: the node is this script's
 
@@ -23,14 +23,15 @@ limit_ms=3000
 [ -z "${BEAMTOP_LINES:-}${MAKELEVEL:-}" ] || limit_ms=60000
 
 # lists COMMAND…: it runs the program, which prints the list in time; how long it took is said.
-lists() { lists_of "$node" "$@"; }
+lists() { lists_of "$node" '' "$@"; }
 
-# lists_of NODE COMMAND…
+# lists_of NODE OPTIONS COMMAND…
 lists_of() {
-    of=$1
-    shift
+    of=$1 options=$2
+    shift 2
     began=$(date +%s%N)
-    "$@" top "$of" --cookie "$cookie" --timeout 30 -n 1 --rows 3 </dev/null >"$work/out" 2>&1
+    # shellcheck disable=SC2086
+    "$@" top "$of" $options --cookie "$cookie" --timeout 30 -n 1 --rows 3 </dev/null >"$work/out" 2>&1
     code=$?
     took_ms=$((($(date +%s%N) - began) / 1000000))
     if [ "$code" != 0 ] || ! grep -qE 'code_server|tls_connection' "$work/out"; then
@@ -80,12 +81,17 @@ no_capability() { lists bare setpriv --bounding-set=-all --inh-caps=-all --no-ne
 other_pid_namespace() { lists bare unshare --pid --fork --mount-proc "$program"; }
 other_user_namespace() { lists bare unshare --user "$program"; }
 other_network_namespace() { lists bare unshare --net "$program"; }
+# The way there is through the VM's files in /proc.
+other_network_namespace_without_proc() {
+    refuses 'network is unreachable' bare unshare --net chroot "$root" /beamtop top "$node" --cookie "$cookie" -n 1
+}
 
 # TLS without a file beside the program, and with one: the CA that has signed.
 tls_empty_root() {
     [ -n "$tls_pid" ] || { not_tried "no openssl here"; return 0; }
     cp "$work/ca.pem" "$root"
-    lists_of "$tls_node" chrooted --tls --tls-verify none && lists_of "$tls_node" chrooted --tls --tls-cacert /ca.pem --tls-verify full
+    lists_of "$tls_node" '--tls --tls-verify none' chrooted &&
+        lists_of "$tls_node" '--tls-cacert /ca.pem --tls-verify full' chrooted
     code=$?
     rm -f "$root/ca.pem"
     return "$code"
@@ -167,7 +173,7 @@ erl -noinput -start_epmd false -name "$node" -setcookie "$cookie" -eval 'timer:s
     >"$work/node" 2>&1 &
 node_pid=$!
 tls_pid=''
-tls_node=release_tls@127.0.0.1
+tls_node=release_tls$$@127.0.0.1
 ! command -v openssl >/dev/null 2>&1 || start_tls_node
 mkdir -p "$root/proc" "$root/mnt"
 
@@ -191,7 +197,8 @@ for program in $programs; do
     run is_small
     for place in on_the_host empty_root empty_root_with_proc read_only_root user_without_a_name \
         processes_of_others_hidden no_capability other_pid_namespace other_user_namespace \
-        other_network_namespace tls_empty_root old_c_library new_c_library a_host_that_has_no_address \
+        other_network_namespace other_network_namespace_without_proc tls_empty_root \
+        old_c_library new_c_library a_host_that_has_no_address \
         no_home_has_no_cookie no_proc_has_no_vms unknown_terminals_are_named; do
         run "$place"
     done
