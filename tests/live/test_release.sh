@@ -113,6 +113,7 @@ a_host_that_has_no_address() {
     refuses 'host nowhere.invalid' chrooted top a@nowhere.invalid --cookie "$cookie" -n 1
 }
 no_home_has_no_cookie() { refuses 'no cookie' chrooted top "$node" -n 1; }
+no_proc_has_no_ways() { refuses 'no /proc' chrooted top "ssh://nowhere.invalid/$node" --cookie "$cookie" -n 1; }
 no_proc_has_no_vms() { refuses 'no /proc' chrooted sample 1 --for 0.1s; }
 unknown_terminals_are_named() {
     command -v script >/dev/null 2>&1 || { not_tried "no script here"; return 0; }
@@ -199,7 +200,7 @@ for program in $programs; do
         processes_of_others_hidden no_capability other_pid_namespace other_user_namespace \
         other_network_namespace other_network_namespace_without_proc tls_empty_root \
         old_c_library new_c_library a_host_that_has_no_address \
-        no_home_has_no_cookie no_proc_has_no_vms unknown_terminals_are_named; do
+        no_home_has_no_cookie no_proc_has_no_vms no_proc_has_no_ways unknown_terminals_are_named; do
         run "$place"
     done
     for terminal in xterm-256color tmux-256color screen-256color linux vt100; do

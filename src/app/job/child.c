@@ -190,5 +190,7 @@ int child_start(struct child **out, uv_loop_t *loop, const struct child_start *s
         return 0;
     }
     child_leave(c);
-    return error_set(err, ERR_SYSTEM, "no process %s: %s", start->purpose, uv_strerror(rc));
+    return error_set(err, ERR_SYSTEM, "no process %s: %s", start->purpose,
+                     rc == UV_ENOENT ? "no /proc is mounted here. mount -t proc proc /proc"
+                                     : uv_strerror(rc));
 }

@@ -234,6 +234,10 @@ static int start_server(struct reach *w, struct error *err)
     if (rc != 0) {
         close(ends[0]);
         w->server = 0;
+        if (rc == ENOENT)
+            return error_set(err, ERR_SYSTEM,
+                             "no process for streams to other hosts: no /proc is mounted here. "
+                             "mount -t proc proc /proc");
         return error_set_errno(err, rc, "no process for streams to other hosts");
     }
     w->asks = ends[0];
