@@ -155,7 +155,7 @@ root_reaches_rootless() { reaches "$node" "$beamtop" info "$node"; }
 # What calls itself a node of another host: here it is no VM at all.
 liar_gets_no_cookie() {
     cp "$(command -v sh)" "$work/beam.smp"
-    as_exec=exec
+    as_exec='exec'
     as "$stranger" unshare -U -r -n "$work/beam.smp" -c 'kill -STOP $$; :' -name liar@node.example &
     vms="$vms $!"
     as_exec=

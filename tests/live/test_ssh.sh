@@ -37,8 +37,9 @@ each_failure_has_its_words() {
 
 doctor_goes_by_it() {
     by_way doctor "ssh://far/$(name_of)" --format json >"$work/out" 2>"$work/err"
-    ends_with 0 $? && holds '.[0].rows | map(.state) | unique == ["ok"]' &&
-        holds '.[0].rows | map(select(.check == "connection"))[0].text | test("by SSH to far")' || { cat "$work/out"; return 1; }
+    ends_with 0 $? || return 1
+    holds '.[0].rows | map(.state) | unique == ["ok"]' || return 1
+    holds '.[0].rows | map(select(.check == "connection"))[0].text | test("by SSH to far")' || return 1
     by_way doctor ssh://far/nobody >"$work/out" 2>"$work/err"
     ends_with 3 $? && cat "$work/out" && says '^  fail  connection .*no node nobody@far' && leaves_nothing_here
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/link/inside.h"
@@ -101,6 +102,25 @@ static void look_from_outside(struct doctor_facts *f)
     ladder_try(&f->ladder, f->vm->pid);
 }
 
+/* A cookie that was given, but for no node by its name, goes to sockets of this user only: whoever
+ * gets its digest can try passwords on it. A VM of another user gets the one that it has itself. */
+static void guard_given(struct target *t, const struct discover_vm *vm)
+{
+    const enum cookie_origin origin = t->cookie.origin;
+    const uid_t us = geteuid();
+    if (!t->conn.cookie ||
+        (origin != COOKIE_FILE && origin != COOKIE_ENV && origin != COOKIE_OPTION))
+        return;
+    t->cookie.uid = us;
+    if (vm->uid != us && vm->cookie_from != DISCOVER_COOKIE_NONE) {
+        t->cookie = vm->cookie;
+        t->cookie.uid = vm->uid;
+        t->cookie.origin = COOKIE_DISCOVERED;
+    }
+    t->conn.cookie_origin = COOKIE_DISCOVERED;
+    t->conn.cookie_uid = t->cookie.uid;
+}
+
 /* What blocks, and would take the time of connections that are being opened. */
 static void prepare_try(const struct try *t)
 {
@@ -109,6 +129,8 @@ static void prepare_try(const struct try *t)
     look_from_outside(f);
     (void)target_init(&f->target, f->asked, t->all->options, t->all->env, f->vms,
                       of_list ? f->vm->pid : 0, &f->no_target);
+    if (of_list && f->no_target.code == ERR_NONE)
+        guard_given(&f->target, f->vm);
 }
 
 static void begin_try(struct try *t)
