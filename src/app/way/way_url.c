@@ -201,8 +201,8 @@ int way_url_parse(struct way_url *out, const char *text, struct error *err)
         }
     }
     return error_set(err, ERR_USAGE, "%.*s" SIGN ": a node is reached by %s, %s or %s",
-                     (int)strspn(text, LETTERS), text,
-                     way_schemes[WAY_SSH], way_schemes[WAY_DOCKER], way_schemes[WAY_K8S]);
+                     (int)strspn(text, LETTERS), text, way_schemes[WAY_SSH],
+                     way_schemes[WAY_DOCKER], way_schemes[WAY_K8S]);
 }
 
 /* What parts a URL, a list of nodes or a file of them is not itself in a part. */
