@@ -15,15 +15,9 @@
 #include "beamtop/link/epmd.h"
 #include "beamtop/link/way.h"
 
-<<<<<<< HEAD
-#define STREAMS 24
-    ||||||| parent of 5271f568 (way test: streams for each name that is tried)
-#define STREAMS 8
-    =======
 #define STREAMS (LIMIT_NAME_POOL + 2) /* a name each, once more by TLS, and epmd's */
-    >>>>>>> 5271f568 (way test: streams for each name that is tried)
 
-    struct played {
+struct played {
     struct conn_way way;
     int refused;        /* open() returns this */
     const char *answer; /* what the far end sends, then it closes; NULL: nothing, and stays open */
