@@ -317,26 +317,28 @@ static void give_nodes(struct model *m)
 {
     struct buf t;
     buf_init(&t, 0);
-    buf_puts(&t, "{fleet, 1000000000, [{<<\"mq-1@10.0.0.1\">>, <<\"up\">>, <<\"10.0.0.1\">>, "
-                 "<<\"mq\">>, 1, 1, <<\"27\">>, undefined, <<\"same\">>, 360000, 1500000000, "
-                 "2000000000, 850000, 250000, 2, 1060, 1200000, 12, <<\"rabbit_reader\">>, 0, "
-                 "<<\"mq-2@10.0.0.2\">>, 0, 700, -1500, 350, 1200, undefined}, "
-                 "{<<\"mq-2@10.0.0.2\">>, <<\"up\">>, <<\"10.0.0.2\">>, <<\"mq\">>, 1, 1, "
-                 "<<\"27\">>, <<\"apps\">>, <<\"shop 1.3 (most: 1.2)\">>, 360000, 1300000000, "
-                 "2000000000, 970000, 310000, 0, 1100, 1300000, 0, undefined, 19080, "
-                 "<<\"mq-1@10.0.0.1\">>, 1, 650, 900, 325, 1100, undefined}, "
-                 "{<<\"shop@10.0.0.3\">>, <<\"up\">>, <<\"10.0.0.3\">>, <<\"shop\">>, 1, 1, "
-                 "<<\"25\">>, <<\"otp\">>, <<\"same\">>, 600, 9700000000, undefined, undefined, "
-                 "990000, 41, 48211, 91000000, 62010, <<\"shop_mailer\">>, undefined, undefined, "
-                 "0, 2100, 5000000, 1050, 3100, undefined}, {<<\"shop@10.0.0.4\">>, <<\"late\">>, "
-                 "<<\"10.0.0.4\">>, <<\"shop\">>, 1, 0, <<\"27\">>, undefined, undefined, 7200, "
-                 "99000000000, undefined, undefined, 1000000, 900, 90000, 1, undefined, undefined, "
-                 "undefined, undefined, undefined, 900, 10, 450, 1000, <<\"no answer for 3 s\">>}, "
-                 "{<<\"shop@10.0.0.5\">>, <<\"connecting\">>, <<\"10.0.0.5\">>, <<\"shop\">>, 1, "
-                 "0, undefined, undefined, undefined, undefined, undefined, undefined, undefined, "
-                 "undefined, undefined, undefined, undefined, undefined, undefined, undefined, "
-                 "undefined, undefined, undefined, undefined, undefined, undefined, undefined}], "
-                 "false}");
+    buf_puts(
+        &t,
+        "{fleet, 1000000000, [{<<\"mq-1@10.0.0.1\">>, <<\"up\">>, <<\"10.0.0.1\">>, "
+        "<<\"mq\">>, 1, 1, <<\"27\">>, undefined, <<\"same\">>, 360000, 1500000000, "
+        "2000000000, 850000, 250000, 2, 1060, 1200000, 12, <<\"rabbit_reader\">>, 0, "
+        "<<\"mq-2@10.0.0.2\">>, 0, 700, -1500, 350, 0, 1200, undefined}, "
+        "{<<\"mq-2@10.0.0.2\">>, <<\"up\">>, <<\"10.0.0.2\">>, <<\"mq\">>, 1, 1, "
+        "<<\"27\">>, <<\"apps\">>, <<\"shop 1.3 (most: 1.2)\">>, 360000, 1300000000, "
+        "2000000000, 970000, 310000, 0, 1100, 1300000, 0, undefined, 19080, "
+        "<<\"mq-1@10.0.0.1\">>, 1, 650, 900, 325, 2, 1100, undefined}, "
+        "{<<\"shop@10.0.0.3\">>, <<\"up\">>, <<\"10.0.0.3\">>, <<\"shop\">>, 1, 1, "
+        "<<\"25\">>, <<\"otp\">>, <<\"same\">>, 600, 9700000000, undefined, undefined, "
+        "990000, 41, 48211, 91000000, 62010, <<\"shop_mailer\">>, undefined, undefined, "
+        "0, 2100, 5000000, 1050, 1, 3100, undefined}, {<<\"shop@10.0.0.4\">>, <<\"late\">>, "
+        "<<\"10.0.0.4\">>, <<\"shop\">>, 1, 0, <<\"27\">>, undefined, undefined, 7200, "
+        "99000000000, undefined, undefined, 1000000, 900, 90000, 1, undefined, undefined, "
+        "undefined, undefined, undefined, 900, 10, 450, 0, 1000, <<\"no answer for 3 s\">>}, "
+        "{<<\"shop@10.0.0.5\">>, <<\"connecting\">>, <<\"10.0.0.5\">>, <<\"shop\">>, 1, "
+        "0, undefined, undefined, undefined, undefined, undefined, undefined, undefined, "
+        "undefined, undefined, undefined, undefined, undefined, undefined, undefined, "
+        "undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined}], "
+        "false}");
     give(m, QUESTION_FLEET, &t);
 }
 

@@ -296,7 +296,7 @@ struct links_row {
 struct fleet_row {
     struct slice node, state, note, host, role, otp, unlike, apps, queue_name, link_queue_node;
     int64_t nodes, up, memory_bytes, memory_limit, run_queue, processes, queue_len;
-    int64_t link_queue_bytes, busy_links, round_trip_us, bound_us;
+    int64_t link_queue_bytes, busy_links, round_trip_us, bound_us, findings;
     double uptime_s, limit_share, utilisation, reductions_per_s, offset_us, cost_share;
 };
 

@@ -27,6 +27,7 @@ void fleet_forget_facts(struct member *m)
     struct buf apps = m->facts.apps;
     m->fleet->versions_changed = m->fleet->versions_changed || apps.len > 0;
     buf_clear(&apps);
+    m->findings = -1;
     m->facts = (struct member_facts){
         .memory_limit = -1, .resident_bytes = -1, .apps = apps, .queue_bytes = -1, .busy = -1};
 }

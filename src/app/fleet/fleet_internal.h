@@ -78,6 +78,7 @@ struct member {
     uint32_t life;            /* creation of its pids: another one after each start; 0: unknown */
     uint32_t number;          /* another one for each member that there ever was */
     bool is_odd; /* its links differ from what others say, or from before: it is asked more often */
+    int64_t findings; /* that name it, when links were last compared; -1: unknown */
     struct member_facts facts;
 };
 
@@ -97,6 +98,7 @@ struct fleet {
     uint64_t cluster_due_ms; /* of the next question */
     bool versions_changed;
     uint64_t versions_ms; /* when they were last compared */
+    uint64_t findings_ms; /* the same of links, for a command that shows none */
 };
 
 /* fleet.c */

@@ -28,6 +28,7 @@ struct fleet_row fleet_row_unknown(const char *node)
                               .busy_links = -1,
                               .round_trip_us = -1,
                               .bound_us = -1,
+                              .findings = -1,
                               .uptime_s = NAN,
                               .limit_share = NAN,
                               .utilisation = NAN,
@@ -57,7 +58,7 @@ static void build_real(struct builder *b, double n)
 
 void fleet_build_row(struct builder *b, const struct fleet_row *row)
 {
-    build_tuple(b, 27);
+    build_tuple(b, 28);
     build_known_text(b, row->node);
     build_known_text(b, row->state);
     build_known_text(b, row->host);
@@ -83,6 +84,7 @@ void fleet_build_row(struct builder *b, const struct fleet_row *row)
     build_known_int(b, row->round_trip_us);
     build_real(b, row->offset_us);
     build_known_int(b, row->bound_us);
+    build_known_int(b, row->findings);
     build_real(b, row->cost_share * 1e6);
     build_known_text(b, row->note);
 }
@@ -224,6 +226,7 @@ static void set_numbers(struct fleet_row *out, const struct member *m)
     set_queue(out, m);
     set_links(out, m);
     set_way(out, m);
+    out->findings = m->findings;
     out->cost_share = cost ? cost->share : (double)NAN;
 }
 

@@ -442,6 +442,22 @@ static void make_rows(struct mesh *x, struct fleet *f)
         qsort(x->rows, x->n_rows, sizeof *x->rows, order_rows);
 }
 
+static bool names(const struct mesh_made *row, const struct mesh_node *node)
+{
+    return slice_equal(row->node, node->name) || slice_equal(row->peer, node->name);
+}
+
+/* Of each node how many rows that are odd name it. */
+static void count_findings(struct mesh *x)
+{
+    for (size_t k = 0; k < x->n; k++)
+        x->nodes[k].member->findings = x->nodes[k].self ? 0 : -1;
+    for (size_t i = 0; i < x->n_rows; i++)
+        for (size_t k = 0; x->rows[i].level <= MESH_CHECK && k < x->n; k++)
+            if (x->nodes[k].self && names(&x->rows[i], &x->nodes[k]))
+                x->nodes[k].member->findings++;
+}
+
 struct builder *mesh_build(struct fleet *f, struct builder **matrix)
 {
     struct mesh x = {0};
@@ -450,6 +466,7 @@ struct builder *mesh_build(struct fleet *f, struct builder **matrix)
     f->seen = mesh_seen_of(f->seen, f->n);
     x.seen = f->seen;
     make_rows(&x, f);
+    count_findings(&x);
     const size_t n = x.n_rows < MESH_ROWS ? x.n_rows : MESH_ROWS;
     build_tuple(b, 4);
     build_atom(b, "mesh");

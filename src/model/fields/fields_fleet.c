@@ -125,6 +125,9 @@ static const struct field fleet[] = {
           .look = LOOK_OFFSET, .width = 9),
     FIELD("clock_bound_us", COUNT, bound_us, "how much that may be wrong, either way",
           .title = "+/-", .look = LOOK_MICROSECONDS, .width = 7),
+    FIELD("findings", COUNT, findings,
+          "rows of `mesh` with level fix or check that name it; null: its links are not known",
+          .title = "FIND", .width = 4),
     FIELD("cost_share", SHARE, cost_share, "what beamtop costs it, of one scheduler, 0 to 1",
           .title = "COST", .width = 6),
     FIELD("note", TEXT, note, "why it is not up, or what stands out", .look = LOOK_ASIDE,
@@ -133,11 +136,11 @@ static const struct field fleet[] = {
 FIELD_TABLE(fleet_fields, fleet,
             "node state otp memory_bytes memory_limit_share utilisation run_queue processes "
             "queue_len queue_name apps link_queue_bytes uptime_s reductions_per_s "
-            "round_trip_us cost_share note",
+            "round_trip_us findings cost_share note",
             "node state host role nodes up otp unlike apps uptime_s memory_bytes "
             "memory_limit_bytes memory_limit_share utilisation run_queue processes "
             "reductions_per_s queue_len queue_name link_queue_bytes link_queue_node busy_links "
-            "round_trip_us clock_offset_us clock_bound_us cost_share note");
+            "round_trip_us clock_offset_us clock_bound_us findings cost_share note");
 #undef ROW
 
 #define ROW struct mesh_row

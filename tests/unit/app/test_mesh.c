@@ -149,6 +149,11 @@ TEST(test_others_are_between)
                 "info unknown c@h    does not answer; 2 of the 3 that do are connected to it|"
                 "info outside x@h    not named; connected to 2 of 3|");
     assert_string_equal(signs, ".-?-|-.?-|??.?|--?.|");
+    /* what a row has of it: one that does not answer is unknown */
+    assert_int_equal(members[0].findings, 1);
+    assert_int_equal(members[1].findings, 1);
+    assert_int_equal(members[2].findings, -1);
+    assert_int_equal(members[3].findings, 0);
 }
 
 TEST(test_odd_pairs)

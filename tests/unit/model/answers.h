@@ -230,11 +230,11 @@ static const struct answer_row {
      "{fleet, 1000000000, [{<<\"a1@one\">>, <<\"up\">>, <<\"one\">>, <<\"a\">>, 1, 1, <<\"25\">>, "
      "<<\"apps\">>, <<\"shop 1.3 (most: 1.2)\">>, 3600, 50000000, 100000000, 600000, 250000, 2, "
      "60, "
-     "120000, 12, <<\"shop_mailer\">>, 9000, <<\"b@two\">>, 1, 700, -1500, 350, 1200, undefined}, "
+     "120000, 12, <<\"shop_mailer\">>, 9000, <<\"b@two\">>, 1, 700, -1500, 350, 2, 1200, undefined}, "
      "{<<\"b@two\">>, <<\"failed\">>, <<\"two\">>, <<\"b\">>, 1, 0, undefined, undefined, "
      "undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, "
      "undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, "
-     "undefined, undefined, <<\"no node b@two\">>}], false}"},
+     "undefined, undefined, undefined, <<\"no node b@two\">>}], false}"},
     {"waits", ANSWER_WAITS,
      "{waits, 1000000000, [{<0.41.0>, shop_cart, undefined, {shop_cart,init,1}, call, <0.42.1>, "
      "undefined, undefined, 1, {gen,do_call,4}, {shop_cart,add,2}, waiting, 3, 900, true, false},"
