@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Makes the files of a release in build-release/files, or a static program only:
-#   make.sh [TARGET…]           default: x86_64-linux-musl. Others: x86_64-linux-gnu, aarch64-linux-musl
+#   make.sh [TARGET…]           x86_64-linux-musl, x86_64-linux-gnu, aarch64-linux-musl (default: all)
 #   make.sh --program TARGET    prints the path of the program
 # The same commit makes the same bytes: times are those of the commit, or SOURCE_DATE_EPOCH.
 set -eu
@@ -214,7 +214,14 @@ if [ "${1:-}" = --program ]; then
     echo "$built/$2/src/beamtop"
     exit 0
 fi
-[ $# -gt 0 ] || set -- x86_64-linux-musl
+[ $# -gt 0 ] || {
+    set -- x86_64-linux-musl x86_64-linux-gnu
+    if command -v aarch64-linux-gnu-gcc >/dev/null 2>&1; then
+        set -- "$@" aarch64-linux-musl
+    else
+        say "no aarch64-linux-musl: aarch64-linux-gnu-gcc is not installed"
+    fi
+}
 umask 022
 take_time
 rm -rf "$files"
