@@ -136,6 +136,17 @@ shows_the_screen_as() {
 }
 shows() { tmux -S "$server" capture-pane -p >"$work/shown" 2>&1 && grep -qE "$1" "$work/shown"; }
 
+arm64_under_emulation() {
+    arm=$BEAMTOP_SRCDIR/build-release/aarch64-linux-musl/src/beamtop
+    qemu=$(command -v qemu-aarch64-static || command -v qemu-aarch64)
+    kind=aarch64-linux-musl
+    if [ "$(uname -m)" = aarch64 ] || [ ! -x "$arm" ] || [ -z "$qemu" ]; then
+        not_tried "no program for arm64, or no qemu-aarch64"
+        return 0
+    fi
+    lists "$qemu" "$arm"
+}
+
 # Nothing of the host is needed: no library, no interpreter.
 needs_nothing() {
     command -v readelf >/dev/null 2>&1 || { not_tried "no readelf here"; return 0; }
@@ -209,5 +220,6 @@ for program in $programs; do
         run shows_the_screen_as "$terminal"
     done
 done
+run arm64_under_emulation
 sed 's/^/# /' "$work/table"
 finish
