@@ -32,9 +32,9 @@ is_whole() { [ -f "$1" ] && echo "$2  $1" | sha256sum -c --status 2>/dev/null; }
 take() {
     file=$cache/$(basename "$1")
     ! is_whole "$file" "$2" || return 0
-    rm -f "$file"
+    rm -f "$file" "$cache/.log"
     for uri in $(archives); do
-        "$helper" download-file "${uri%/}/$1" "$file.part" "SHA256:$2" >"$cache/.log" 2>&1 || continue
+        "$helper" download-file "${uri%/}/$1" "$file.part" "SHA256:$2" >>"$cache/.log" 2>&1 || continue
         mv "$file.part" "$file"
         return 0
     done
