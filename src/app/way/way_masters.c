@@ -23,6 +23,11 @@
 #define DIR_BYTES 64u    /* a socket's path has 108, and ssh adds some to it */
 #define LOG_BYTES 65536L /* of a log: more is skipped */
 
+#define RANDOM_SIX                                                                                 \
+    "XX"                                                                                           \
+    "XX"                                                                                           \
+    "XX" /* for mkdtemp() */
+
 void way_masters_init(struct way_masters *m, const char *runtime_dir)
 {
     *m = (struct way_masters){.runtime_dir = runtime_dir};
@@ -46,7 +51,7 @@ static int make_dir(struct way_masters *m, struct error *err)
         if (!places[i] || places[i][0] != '/' || strlen(places[i]) > DIR_BYTES ||
             strpbrk(places[i], "%$ ") /* ssh expands these */ || !is_safe(places[i]))
             continue;
-        snprintf(m->dir, sizeof m->dir, "%.64s/beamtop-XXXXXX", places[i]);
+        snprintf(m->dir, sizeof m->dir, "%.64s/beamtop-" RANDOM_SIX, places[i]);
         if (mkdtemp(m->dir))
             return 0;
     }

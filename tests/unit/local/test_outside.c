@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../temporary.h"
 #include "../../test.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/local/outside.h"
@@ -129,12 +130,11 @@ static void make_dir(char *out, size_t size, const char *below, const char *name
 /* The tightest limit counts, of the cgroup or of one above it; a frozen one is seen. */
 TEST(test_look)
 {
-    char top[] = "/tmp/outside-XXXXXX", proc[256], cgroup[256], pid[256], a[256], b[256], task[256],
-         thread[256];
+    char top[200], proc[256], cgroup[256], pid[256], a[256], b[256], task[256], thread[256];
     struct outside_reader *r = NULL;
     struct outside o = {.os_pid = -1};
     struct error err = {0};
-    assert_non_null(mkdtemp(top));
+    assert_true(temporary_dir(top, sizeof top, "outside"));
     make_dir(proc, sizeof proc, top, "proc");
     make_dir(cgroup, sizeof cgroup, top, "cgroup");
     make_dir(pid, sizeof pid, proc, "2147483600"); /* no kernel has such a process */
