@@ -127,6 +127,14 @@ static int put_bytes(struct conn *c, const uint8_t *bytes, size_t len)
     return done < len ? queue_write(c, bytes + done, len - done) : 0;
 }
 
+/* What was sent before is not whole without it. */
+static void on_unsent(uv_timer_t *t)
+{
+    struct conn *c = t->data;
+    if (c->state == STATE_UP)
+        conn_lost(c, UV_EPROTO);
+}
+
 /* The peer takes no more; from the loop, so that no caller loses its connection in a call. */
 static void stall(struct conn *c)
 {
@@ -160,9 +168,10 @@ static int send_bytes(struct conn *c, const uint8_t *bytes, size_t len, struct e
         rc = put_bytes(c, bytes, len);
     else
         rc = tls_write(c->tls, bytes, len) ? conn_flush_tls(c) : UV_EPROTO;
-    if (rc != 0)
-        return error_set(err, ERR_LOST, "%s cannot be sent to: %s", c->peer, uv_strerror(rc));
-    return 0;
+    if (rc == 0)
+        return 0;
+    uv_timer_start(&c->once, on_unsent, 0, 0);
+    return error_set(err, ERR_LOST, "%s cannot be sent to: %s", c->peer, uv_strerror(rc));
 }
 
 /* One that is packed and not sent was the last: no failure of send_bytes leaves a connection. */

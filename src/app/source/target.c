@@ -352,7 +352,8 @@ static int fill_target(struct target *t, const char *name, const struct choice *
     t->is_claimed = vm && !c->by_pid && is_claimed(name, vm);
     rc = vm && c->sure ? set_local(t, vm, o, c->has_namesake, err) : 0;
     if (rc == 0)
-        rc = target_set_tls(t, o, env, way_given(o) || gets_no_cookie(t) ? NULL : vm, err);
+        rc = target_set_tls(t, o, env, way_given(o) || gets_no_cookie(t) || !c->sure ? NULL : vm,
+                            err);
     if (rc != 0)
         return rc;
     if (c->has_namesake && !way_given(o) && t->conn.port == 0 && !t->way)
