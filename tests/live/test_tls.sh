@@ -211,8 +211,8 @@ makes_all >"$work/made" 2>&1 || fail_all "no certificates" "$work/made"
 printf 'not this' >"$work/wrong"
 
 # The node of the first is the one that each release starts with.
-differ tcp_nodes_say_nothing_in_tls starts_by_tls by_its_own_files links_are_tls by_options traces \
+differ tcp_nodes_say_nothing_in_tls starts_by_tls by_its_own_files links_are_tls by_options by_an_encrypted_key traces \
     leaves_nothing failures_have_texts tcp_is_tried_first other_version is_found_out
-once by_an_encrypted_key versions_differ
+once versions_differ
 starts_by_tls() { stop_node && start_tls "$1" "'tlsv1.2'"; }
 run_on_releases

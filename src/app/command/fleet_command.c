@@ -40,8 +40,6 @@ static void end_with_error(struct fleet_run *run, const struct error *err)
 static void print_fleet(struct fleet_run *run)
 {
     struct error err = {0};
-    if (!run->links)
-        fleet_compare(run->fleet);
     if ((run->links ? fleet_take_mesh(run->fleet, run->model, &err)
                     : fleet_take(run->fleet, run->model, &err)) != 0 ||
         sink_put_fleet(run->sink, run->kind, run->model, clock_wall_us(), &err) != 0)

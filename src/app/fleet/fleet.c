@@ -560,17 +560,6 @@ int fleet_take(const struct fleet *f, struct model *m, struct error *err)
     return take_answer(m, QUESTION_FLEET, fleet_build(f), err);
 }
 
-void fleet_compare(struct fleet *f)
-{
-    struct builder *matrix;
-    const uint64_t now = uv_now(f->setup.loop);
-    if (f->findings_ms > 0 && now < f->findings_ms + LINKS_MS)
-        return;
-    f->findings_ms = now;
-    builder_free(mesh_build(f, &matrix));
-    builder_free(matrix);
-}
-
 int fleet_take_mesh(struct fleet *f, struct model *m, struct error *err)
 {
     struct builder *matrix, *mesh = mesh_build(f, &matrix);

@@ -98,9 +98,6 @@ size_t fleet_settled(const struct fleet *f);
 size_t fleet_up(const struct fleet *f);
 /* No node was reached, and the first one's reason. */
 bool fleet_has_failed(const struct fleet *f, struct error *err);
-/* Compares their links, every 10 s: rows then have how many findings name each node. Of no use
-   where fleet_take_mesh() is called. */
-void fleet_compare(struct fleet *f);
 /* Puts a row of each node into the model, as the answer of `fleet`. */
 int fleet_take(const struct fleet *f, struct model *m, struct error *err);
 /* The same of their links, as the answers of `mesh` and `matrix`. */

@@ -98,7 +98,6 @@ struct fleet {
     uint64_t cluster_due_ms; /* of the next question */
     bool versions_changed;
     uint64_t versions_ms; /* when they were last compared */
-    uint64_t findings_ms; /* the same of links, for a command that shows none */
 };
 
 /* fleet.c */

@@ -126,7 +126,7 @@ static const struct field fleet[] = {
     FIELD("clock_bound_us", COUNT, bound_us, "how much that may be wrong, either way",
           .title = "+/-", .look = LOOK_MICROSECONDS, .width = 7),
     FIELD("findings", COUNT, findings,
-          "rows of `mesh` with level fix or check that name it; null: its links are not known",
+          "on the screen: rows of `mesh` with level fix or check that name it; null: unknown",
           .title = "FIND", .width = 4),
     FIELD("cost_share", SHARE, cost_share, "what beamtop costs it, of one scheduler, 0 to 1",
           .title = "COST", .width = 6),
