@@ -206,7 +206,7 @@ picks() {
     tm_wait "$first" && tm_wait "$second" || return 1
     tm_keys "$2"
     tm_keys Enter
-    tm_wait_gone "OS PID" && tm_wait_line "$1.*OTP"
+    tm_wait_gone "OS PID" && tm_wait_line "$1 .* live"
 }
 
 root=
