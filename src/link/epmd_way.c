@@ -25,7 +25,6 @@ struct epmd_way_query {
     enum conn_failure why;
     struct error err;
     struct epmd_query *query;
-    bool working;
     void (*done)(void *arg, const struct epmd_answer *answer); /* NULL: cancelled */
     void *arg;
 };
@@ -97,7 +96,6 @@ static unsigned ms_left(const struct epmd_way_query *q)
 static void after_open(uv_work_t *work, int status)
 {
     struct epmd_way_query *q = work->data;
-    q->working = false;
     if (!q->done) {
         free_query(q);
         return;
@@ -141,7 +139,6 @@ int epmd_way_ask(struct epmd_way_query **out, uv_loop_t *loop, struct conn_way *
     q->done = done;
     q->arg = arg;
     q->work.data = q;
-    q->working = true;
     uv_queue_work(loop, &q->work, open_stream, after_open); /* fails only without a function */
     *out = q;
     return 0;

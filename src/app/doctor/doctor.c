@@ -111,14 +111,14 @@ static void guard_given(struct target *t, const struct discover_vm *vm)
     if (!t->conn.cookie ||
         (origin != COOKIE_FILE && origin != COOKIE_ENV && origin != COOKIE_OPTION))
         return;
-    t->cookie.uid = us;
-    if (vm->uid != us && vm->cookie_from != DISCOVER_COOKIE_NONE) {
-        t->cookie = vm->cookie;
-        t->cookie.uid = vm->uid;
-        t->cookie.origin = COOKIE_DISCOVERED;
-    }
     t->conn.cookie_origin = COOKIE_DISCOVERED;
-    t->conn.cookie_uid = t->cookie.uid;
+    t->conn.cookie_uid = us;
+    if (vm->uid != us && vm->cookie_from != DISCOVER_COOKIE_NONE) {
+        struct cookie found = vm->cookie;
+        found.uid = vm->uid;
+        target_lend(t, &found);
+        cookie_wipe(&found);
+    }
 }
 
 /* What blocks, and would take the time of connections that are being opened. */
