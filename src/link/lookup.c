@@ -5,24 +5,19 @@
 #include <arpa/nameser.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <pthread.h>
 #include <resolv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/link/aside.h"
 #include "link/dns/srv.h"
 
 #define SERVICE_BYTES 65535 /* of an answer of DNS, at most */
 
-/*
- * Shared by the loop and the thread; the last of the two frees it. getaddrinfo can take far longer
- * than any deadline, and a thread of libuv's pool would hold up the end of the program with it. */
-struct shared {
-    pthread_mutex_t lock;
-    unsigned holders;
-    struct lookup *owner; /* NULL: cancelled */
+/* What is asked on another thread. */
+struct asked {
     char host[LIMIT_NODE_NAME_BYTES + 1];
     bool is_service;
     int rc; /* of getaddrinfo; of a service the resolver's */
@@ -31,10 +26,9 @@ struct shared {
 };
 
 struct lookup {
-    struct shared *shared;
-    uv_async_t async;
+    struct asked *asked;
+    struct aside *aside;
     uv_timer_t timer;
-    unsigned open_handles;
     unsigned timeout_ms;
     bool finished;
     char host[LIMIT_NODE_NAME_BYTES + 1];
@@ -43,19 +37,14 @@ struct lookup {
     void *arg;
 };
 
-static void shared_release(struct shared *s)
+static void release_asked(void *work)
 {
-    pthread_mutex_lock(&s->lock);
-    unsigned left = --s->holders;
-    pthread_mutex_unlock(&s->lock);
-    if (left == 0) {
-        pthread_mutex_destroy(&s->lock);
-        free(s->addresses);
-        free(s);
-    }
+    struct asked *s = work;
+    free(s->addresses);
+    free(s);
 }
 
-static struct address *add_address(struct shared *s)
+static struct address *add_address(struct asked *s)
 {
     s->addresses = alloc_grow(s->addresses, s->count, sizeof *s->addresses);
     struct address *a = &s->addresses[s->count++];
@@ -63,8 +52,7 @@ static struct address *add_address(struct shared *s)
     return a;
 }
 
-/* Only its thread has it until it is locked. */
-static void ask_addresses(struct shared *s)
+static void ask_addresses(struct asked *s)
 {
     const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
@@ -83,7 +71,7 @@ static void ask_addresses(struct shared *s)
 
 static int add_target(void *arg, const char *target)
 {
-    struct shared *s = arg;
+    struct asked *s = arg;
     for (size_t i = 0; i < s->count; i++)
         if (strcasecmp(s->addresses[i].host, target) == 0)
             return 0;
@@ -95,7 +83,7 @@ static int add_target(void *arg, const char *target)
 
 /* The resolver keeps its state for each thread. A truncated answer does not count: who is missing
  * would seem to be gone. */
-static void ask_service(struct shared *s)
+static void ask_service(struct asked *s)
 {
     uint8_t *answer = alloc_zero(SERVICE_BYTES, 1);
     const int len = res_search(s->host, ns_c_in, ns_t_srv, answer, SERVICE_BYTES);
@@ -105,36 +93,24 @@ static void ask_service(struct shared *s)
     free(answer);
 }
 
-static void *run_lookup(void *arg)
+static void run_lookup(void *work)
 {
-    struct shared *s = arg;
+    struct asked *s = work;
     if (s->is_service)
         ask_service(s);
     else
         ask_addresses(s);
-    pthread_mutex_lock(&s->lock);
-    if (s->owner)
-        uv_async_send(&s->owner->async);
-    pthread_mutex_unlock(&s->lock);
-    shared_release(s);
-    return NULL;
 }
 
 static void on_lookup_closed(uv_handle_t *h)
 {
-    struct lookup *l = h->data;
-    if (--l->open_handles == 0)
-        free(l);
+    free(h->data);
 }
 
 static void end_lookup(struct lookup *l)
 {
     l->finished = true;
-    pthread_mutex_lock(&l->shared->lock);
-    l->shared->owner = NULL;
-    pthread_mutex_unlock(&l->shared->lock);
-    shared_release(l->shared);
-    uv_close((uv_handle_t *)&l->async, on_lookup_closed);
+    aside_close(l->aside);
     uv_close((uv_handle_t *)&l->timer, on_lookup_closed);
 }
 
@@ -150,18 +126,14 @@ static void explain_nothing(struct error *err, const struct lookup *l, int rc)
                   l->host, rc != 0 ? gai_strerror(rc) : "no address");
 }
 
-static void on_found(uv_async_t *async)
+static void on_found(void *arg)
 {
-    struct lookup *l = async->data;
+    struct lookup *l = arg;
     struct error err = {0};
-    if (l->finished)
-        return;
-    pthread_mutex_lock(&l->shared->lock);
-    size_t count = l->shared->count;
-    int rc = l->shared->rc;
-    struct address *addresses = l->shared->addresses;
-    l->shared->addresses = NULL;
-    pthread_mutex_unlock(&l->shared->lock);
+    size_t count = l->asked->count;
+    const int rc = l->asked->rc;
+    struct address *addresses = l->asked->addresses;
+    l->asked->addresses = NULL;
     if (rc != 0 || count == 0) {
         count = 0;
         explain_nothing(&err, l, rc);
@@ -184,48 +156,34 @@ static void on_lookup_timeout(uv_timer_t *timer)
     l->done(l->arg, NULL, 0, &err);
 }
 
-static int start_thread(struct shared *s)
-{
-    pthread_attr_t attr;
-    pthread_t thread;
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    int rc = pthread_create(&thread, &attr, run_lookup, s);
-    pthread_attr_destroy(&attr);
-    return rc;
-}
-
 static int begin_lookup(struct lookup **out, bool is_service, uv_loop_t *loop, const char *host,
                         unsigned timeout_ms,
                         void (*done)(void *arg, const struct address *addresses, size_t count,
                                      const struct error *err),
                         void *arg, struct error *err)
 {
+    static const struct aside_kind kind = {
+        .run = run_lookup, .done = on_found, .release = release_asked};
     struct lookup *l = alloc_zero(1, sizeof *l);
-    struct shared *s = alloc_zero(1, sizeof *s);
+    struct asked *s = alloc_zero(1, sizeof *s);
+    strncpy(s->host, host, sizeof s->host - 1);
+    s->is_service = is_service;
     *out = NULL;
-    int rc = uv_async_init(loop, &l->async, on_found);
+    int rc = aside_open(&l->aside, loop, &kind, s, l);
     if (rc != 0) {
         free(l);
-        free(s);
         return error_set(err, ERR_SYSTEM, "no lookup can be started: %s", uv_strerror(rc));
     }
     uv_timer_init(loop, &l->timer);
-    pthread_mutex_init(&s->lock, NULL);
-    s->holders = 2;
-    s->owner = l;
-    strncpy(s->host, host, sizeof s->host - 1);
     strncpy(l->host, host, sizeof l->host - 1);
-    l->is_service = s->is_service = is_service;
-    l->shared = s;
-    l->async.data = l->timer.data = l;
-    l->open_handles = 2;
+    l->is_service = is_service;
+    l->asked = s;
+    l->timer.data = l;
     l->timeout_ms = timeout_ms;
     l->done = done;
     l->arg = arg;
-    rc = start_thread(s);
+    rc = aside_run(l->aside);
     if (rc != 0) {
-        s->holders = 1;
         end_lookup(l);
         return error_set_errno(err, rc, "no thread for the lookup of %.255s", host);
     }

@@ -3,51 +3,35 @@
 
 #include <errno.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
+#include "beamtop/link/aside.h"
 #include "beamtop/local/outside.h"
 
-/* Shared by the loop and the thread of a look; the last of the two frees it. */
-struct shared {
-    pthread_mutex_t lock;
-    unsigned holders;
-    struct reading *owner; /* NULL: it is closed */
+/* The thread's while a look runs. */
+struct look_work {
     struct outside_reader *reader;
-    struct outside now; /* the thread's while a look runs */
+    struct outside now;
     uid_t uid;
 };
 
 struct reading {
-    struct shared *shared;
-    uv_async_t async;
-    bool runs; /* a look does */
+    struct look_work *work;
+    struct aside *aside;
     void (*looked)(void *arg);
     void *arg;
 };
 
-static void hold(struct shared *s)
+static void release_work(void *arg)
 {
-    pthread_mutex_lock(&s->lock);
-    s->holders++;
-    pthread_mutex_unlock(&s->lock);
-}
-
-static void release(struct shared *s)
-{
-    pthread_mutex_lock(&s->lock);
-    const unsigned left = --s->holders;
-    pthread_mutex_unlock(&s->lock);
-    if (left > 0)
-        return;
-    pthread_mutex_destroy(&s->lock);
-    outside_close(s->reader);
-    outside_clear(&s->now);
-    free(s);
+    struct look_work *w = arg;
+    outside_close(w->reader);
+    outside_clear(&w->now);
+    free(w);
 }
 
 /* ---- the thread */
@@ -74,56 +58,36 @@ static void read_sockets(struct outside *o, uid_t uid)
     }
 }
 
-static void *run_look(void *arg)
+static void run_look(void *arg)
 {
-    struct shared *s = arg;
-    if (outside_read(s->reader, &s->now, clock_mono_ns()))
-        read_sockets(&s->now, s->uid);
-    s->now.wall_us = clock_wall_us();
-    pthread_mutex_lock(&s->lock);
-    if (s->owner)
-        uv_async_send(&s->owner->async);
-    pthread_mutex_unlock(&s->lock);
-    release(s);
-    return NULL;
+    struct look_work *w = arg;
+    if (outside_read(w->reader, &w->now, clock_mono_ns()))
+        read_sockets(&w->now, w->uid);
+    w->now.wall_us = clock_wall_us();
 }
 
 /* ---- the loop */
 
-static void on_looked(uv_async_t *async)
+static void on_looked(void *arg)
 {
-    struct reading *r = async->data;
-    r->runs = false;
+    const struct reading *r = arg;
     r->looked(r->arg);
-}
-
-static void on_closed(uv_handle_t *handle)
-{
-    free(handle->data);
 }
 
 int reading_open(struct reading **out, uv_loop_t *loop, const struct discover_vm *vm,
                  void (*looked)(void *arg), void *arg, struct error *err)
 {
+    static const struct aside_kind kind = {
+        .run = run_look, .done = on_looked, .release = release_work};
     const struct outside_places places = {NULL, NULL};
     struct outside_reader *reader = NULL;
     *out = NULL;
     if (outside_open(&reader, vm->pid, &places, err) != 0)
         return err->code;
-    struct reading *r = alloc_zero(1, sizeof *r);
-    const int rc = uv_async_init(loop, &r->async, on_looked);
-    if (rc != 0) {
-        outside_close(reader);
-        free(r);
-        return error_set(err, ERR_SYSTEM, "no look can be taken: %s", uv_strerror(rc));
-    }
-    struct shared *s = alloc_zero(1, sizeof *s);
-    pthread_mutex_init(&s->lock, NULL);
-    s->holders = 1;
-    s->owner = r;
-    s->reader = reader;
-    s->uid = vm->uid;
-    s->now = (struct outside){.os_pid = vm->pid,
+    struct look_work *w = alloc_zero(1, sizeof *w);
+    w->reader = reader;
+    w->uid = vm->uid;
+    w->now = (struct outside){.os_pid = vm->pid,
                               .state = '?',
                               .cpu = NAN,
                               .kernel = NAN,
@@ -133,15 +97,20 @@ int reading_open(struct reading **out, uv_loop_t *loop, const struct discover_vm
                               .dump = OUTSIDE_DUMP_UNKNOWN,
                               .dump_per_s = NAN,
                               .written_bytes = -1};
-    snprintf(s->now.why_no_sockets, sizeof s->now.why_no_sockets, "/proc has not answered");
-    snprintf(s->now.node, sizeof s->now.node, "%s", vm->node);
-    snprintf(s->now.command, sizeof s->now.command, "%s", vm->command);
-    snprintf(s->now.user, sizeof s->now.user, "%s", vm->user);
-    snprintf(s->now.otp, sizeof s->now.otp, "%s", vm->otp);
-    r->shared = s;
+    snprintf(w->now.why_no_sockets, sizeof w->now.why_no_sockets, "/proc has not answered");
+    snprintf(w->now.node, sizeof w->now.node, "%s", vm->node);
+    snprintf(w->now.command, sizeof w->now.command, "%s", vm->command);
+    snprintf(w->now.user, sizeof w->now.user, "%s", vm->user);
+    snprintf(w->now.otp, sizeof w->now.otp, "%s", vm->otp);
+    struct reading *r = alloc_zero(1, sizeof *r);
+    const int rc = aside_open(&r->aside, loop, &kind, w, r);
+    if (rc != 0) {
+        free(r);
+        return error_set(err, ERR_SYSTEM, "no look can be taken: %s", uv_strerror(rc));
+    }
+    r->work = w;
     r->looked = looked;
     r->arg = arg;
-    r->async.data = r;
     *out = r;
     return 0;
 }
@@ -150,27 +119,13 @@ void reading_close(struct reading *r)
 {
     if (!r)
         return;
-    pthread_mutex_lock(&r->shared->lock);
-    r->shared->owner = NULL;
-    pthread_mutex_unlock(&r->shared->lock);
-    release(r->shared);
-    uv_close((uv_handle_t *)&r->async, on_closed);
+    aside_close(r->aside);
+    free(r);
 }
 
 bool reading_ask(struct reading *r)
 {
-    pthread_attr_t attr;
-    pthread_t thread;
-    if (r->runs)
-        return false;
-    hold(r->shared);
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    r->runs = pthread_create(&thread, &attr, run_look, r->shared) == 0;
-    pthread_attr_destroy(&attr);
-    if (!r->runs)
-        release(r->shared);
-    return r->runs;
+    return aside_run(r->aside) == 0;
 }
 
 static void *copy_rows(const void *rows, size_t n, size_t bytes)
@@ -183,8 +138,8 @@ static void *copy_rows(const void *rows, size_t n, size_t bytes)
 
 void reading_take(const struct reading *r, struct outside *o)
 {
-    const struct outside before = *o, *now = &r->shared->now;
-    if (r->runs)
+    const struct outside before = *o, *now = &r->work->now;
+    if (aside_runs(r->aside))
         return;
     free(o->threads);
     free(o->sockets);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "subject.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "app/job/process_stat.h"
 #include "app/sample/local_target.h"
 #include "beamtop/base/alloc.h"
+#include "beamtop/link/aside.h"
 
 #define EPMD_S 1.0
 
@@ -51,103 +51,62 @@ int outside_subject_find(struct discover_vm *out, const char *target, const stru
 
 /* ---- on another thread */
 
-/* Shared by the loop and the thread; the last of the two frees it. */
-struct shared {
-    pthread_mutex_t lock;
-    unsigned holders;
-    struct subject_search *owner; /* NULL: it is stopped */
+/* What a search needs, and has found: the thread's until it is done. */
+struct search {
     char target[LIMIT_NODE_NAME_BYTES + 1];
-    struct cli_options options; /* what a search needs, as is the next */
+    struct cli_options options;
     struct app_env env;
-    struct discover_vm vm; /* the thread's until it has sent */
+    struct discover_vm vm;
     struct error err;
 };
 
 struct subject_search {
-    struct shared *shared;
-    uv_async_t async;
+    struct search *search;
+    struct aside *aside;
     subject_found_fn *found;
     void *arg;
 };
 
-static void release(struct shared *s)
+static void run_search(void *work)
 {
-    pthread_mutex_lock(&s->lock);
-    const unsigned left = --s->holders;
-    pthread_mutex_unlock(&s->lock);
-    if (left > 0)
-        return;
-    pthread_mutex_destroy(&s->lock);
-    free(s);
+    struct search *w = work;
+    (void)outside_subject_find(&w->vm, w->target, &w->options, &w->env, &w->err);
 }
 
-static void *run_search(void *arg)
+static void on_searched(void *arg)
 {
-    struct shared *s = arg;
-    (void)outside_subject_find(&s->vm, s->target, &s->options, &s->env, &s->err);
-    pthread_mutex_lock(&s->lock);
-    if (s->owner)
-        uv_async_send(&s->owner->async);
-    pthread_mutex_unlock(&s->lock);
-    release(s);
-    return NULL;
-}
-
-static void on_searched(uv_async_t *async)
-{
-    const struct subject_search *s = async->data;
-    const struct discover_vm vm = s->shared->vm;
-    const struct error err = s->shared->err;
+    const struct subject_search *s = arg;
+    const struct discover_vm vm = s->search->vm;
+    const struct error err = s->search->err;
     s->found(s->arg, err.code == ERR_NONE ? &vm : NULL, &err);
 }
 
-static void on_search_closed(uv_handle_t *handle)
-{
-    free(handle->data);
-}
-
-static struct shared *shared_new(const char *target, const struct cli_options *o,
+static struct search *search_new(const char *target, const struct cli_options *o,
                                  const struct app_env *env)
 {
-    struct shared *s = alloc_zero(1, sizeof *s);
-    pthread_mutex_init(&s->lock, NULL);
-    s->holders = 2;
-    snprintf(s->target, sizeof s->target, "%s", target);
-    s->options.epmd_port = o->epmd_port;
-    s->options.timeout_s = o->timeout_s < EPMD_S ? o->timeout_s : EPMD_S;
-    s->env.epmd_port = env->epmd_port;
-    return s;
-}
-
-static int thread_start(struct shared *s)
-{
-    pthread_attr_t attr;
-    pthread_t thread;
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    const int rc = pthread_create(&thread, &attr, run_search, s);
-    pthread_attr_destroy(&attr);
-    return rc;
+    struct search *w = alloc_zero(1, sizeof *w);
+    snprintf(w->target, sizeof w->target, "%s", target);
+    w->options.epmd_port = o->epmd_port;
+    w->options.timeout_s = o->timeout_s < EPMD_S ? o->timeout_s : EPMD_S;
+    w->env.epmd_port = env->epmd_port;
+    return w;
 }
 
 int subject_search_start(struct subject_search **out, uv_loop_t *loop, const char *target,
                          const struct cli_options *o, const struct app_env *env,
                          subject_found_fn *found, void *arg, struct error *err)
 {
+    static const struct aside_kind kind = {.run = run_search, .done = on_searched, .release = free};
     struct subject_search *s = alloc_zero(1, sizeof *s);
     *out = NULL;
-    *s = (struct subject_search){.found = found, .arg = arg};
-    int rc = uv_async_init(loop, &s->async, on_searched);
+    *s = (struct subject_search){.search = search_new(target, o, env), .found = found, .arg = arg};
+    int rc = aside_open(&s->aside, loop, &kind, s->search, s);
     if (rc != 0) {
         free(s);
         return error_set(err, ERR_SYSTEM, "no VM can be looked for: %s", uv_strerror(rc));
     }
-    s->async.data = s;
-    s->shared = shared_new(target, o, env);
-    s->shared->owner = s;
-    rc = thread_start(s->shared);
+    rc = aside_run(s->aside);
     if (rc != 0) {
-        s->shared->holders--;
         subject_search_stop(s);
         return error_set_errno(err, rc, "no VM can be looked for");
     }
@@ -159,9 +118,6 @@ void subject_search_stop(struct subject_search *s)
 {
     if (!s)
         return;
-    pthread_mutex_lock(&s->shared->lock);
-    s->shared->owner = NULL;
-    pthread_mutex_unlock(&s->shared->lock);
-    release(s->shared);
-    uv_close((uv_handle_t *)&s->async, on_search_closed);
+    aside_close(s->aside);
+    free(s);
 }
