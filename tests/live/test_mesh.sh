@@ -145,11 +145,12 @@ a_held_link_is_found() {
     [ "$held$seen" = 00 ] && sees "$a,$b,$c" 'pair($a; $b) | .kind == "link"'
 }
 
-# plays NODE LEADER STATE: a group of three nodes as ra's tables have it: {Name, Node}, or undefined; rows
-# of its servers as before ra 2.7 and since.
+# plays NODE LEADER STATE: two groups as ra's tables have them, one of three nodes: {Name, Node}, or
+# undefined; rows of its servers as before ra 2.7 and since.
 plays() {
     eval "dir=\$dir_$1"
-    printf '{[{orders,%s,[%s]}],[%s]}.\n' "$2" "{orders,'$a'},{orders,'$b'},{orders,'nobody$$@127.0.0.1'}" "$3" \
+    members="{orders,'$a'},{orders,'$b'},{orders,'nobody$$@127.0.0.1'}"
+    printf "{[{orders,%s,[%s]},{'%%2F_bills',{b,'%s'},[{b,'%s'}]}],[%s]}.\n" "$2" "$members" "$a" "$a" "$3" \
         >"$dir/rows"
     order raft
 }
@@ -161,9 +162,10 @@ raft_groups_are_looked_at() {
     raft "$b"
     ends_with 1 $? && told 'no Raft group' || return 1
     plays a "{orders,'$b'}" '{orders,follower}' && plays b undefined '{orders,candidate,voter}' || return 1
-    raft "$a" && holds ".[-1].rows[0] | .group == \"orders\" and .leader_node == \"$b\" and .server == \"orders\"
+    raft "$a" && holds ".[-1].rows | length == 2" &&
+        holds ".[-1].rows[] | select(.group == \"orders\") | .leader_node == \"$b\" and .server == \"orders\"
         and .state == \"follower\" and .membership == null and .members == 3" || return 1
-    raft "$b" && holds '.[-1].rows[0] | .leader_node == "none" and .state == "candidate" and .membership == "voter"' ||
+    raft "$b" && holds '.[-1].rows[] | select(.group == "orders") | .leader_node == "none" and .state == "candidate" and .membership == "voter"' ||
         return 1
     "$beamtop" mesh "$a,$b" --cookie-file "$work/cookie" -n 0 >"$work/out" 2>"$work/err" &
     follower=$!

@@ -23,9 +23,22 @@
 #define CONNECT_MS 15000.0 /* who waits for all nodes gives them so much, at least */
 #define WORKERS "32"       /* threads in which hands are shaken: a node that hangs holds one */
 
+/* What nodes are compared by. */
+#define COMPARED                                                                                   \
+    (QUESTION_BIT(QUESTION_LINKS) | QUESTION_BIT(QUESTION_MNESIA) | QUESTION_BIT(QUESTION_RAFT))
+
 static void note_change(struct fleet *f)
 {
     f->changed = true;
+}
+
+static void on_member_trouble(void *arg, enum question question, const struct error *err)
+{
+    struct member *m = arg;
+    if ((QUESTION_BIT(question) & COMPARED) == 0)
+        return;
+    m->unread |= QUESTION_BIT(question);
+    snprintf(m->unread_why, sizeof m->unread_why, "%.199s", err->text);
 }
 
 /* ---- what a connection says */
@@ -34,6 +47,7 @@ static void on_member_change(void *arg, question_mask questions)
 {
     struct member *m = arg;
     m->heard_ms = uv_now(m->fleet->setup.loop);
+    m->unread &= ~questions;
     if (questions & QUESTION_BIT(QUESTION_SYSTEM) && m->ticks < 2)
         m->ticks++;
     if (questions & QUESTION_BIT(QUESTION_LINKS)) {
@@ -157,6 +171,7 @@ static void on_member_link(void *arg, bool up)
     struct error why = {0};
     m->ticks = 0;
     m->links_ms = m->mnesia_ms = m->mnesia_since_ms = m->raft_ms = 0;
+    m->unread = 0;
     fleet_forget_facts(m);
     if (!up || m->ended)
         return; /* the end follows, with its reason */
@@ -198,6 +213,7 @@ static void close_member(struct member *m)
 static void open_member(struct member *m)
 {
     static const struct live_handlers handlers = {.on_change = on_member_change,
+                                                  .on_trouble = on_member_trouble,
                                                   .on_tick = on_member_tick,
                                                   .on_link = on_member_link,
                                                   .on_end = on_member_end};

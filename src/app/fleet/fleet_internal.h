@@ -75,6 +75,8 @@ struct member {
     uint64_t mnesia_since_ms; /* since then it runs at each answer; 0: it does not */
     uint64_t raft_ms;         /* the last answer of `raft` since it is up; 0: there is none */
     uint64_t heard_ms;        /* the last answer of any question */
+    question_mask unread;     /* what is compared, and had no answer that could be used */
+    char unread_why[200];     /* of the last such one */
     uint32_t life;            /* creation of its pids: another one after each start; 0: unknown */
     uint32_t number;          /* another one for each member that there ever was */
     bool is_odd; /* its links differ from what others say, or from before: it is asked more often */

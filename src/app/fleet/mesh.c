@@ -302,11 +302,23 @@ static void add_silent(struct mesh *x, const struct mesh_node *silent, size_t an
     mesh_add(x, &row);
 }
 
+static void add_unread(struct mesh *x, const struct mesh_node *node)
+{
+    const struct mesh_made row = {
+        .level = MESH_INFO,
+        .kind = MESH_UNKNOWN,
+        .node = node->name,
+        .note = slice_of(arena_printf(&x->arena, "%s", node->member->unread_why))};
+    mesh_add(x, &row);
+}
+
 static void find_silent(struct mesh *x, size_t answering)
 {
     for (size_t i = 0; i < x->n; i++)
         if (!x->nodes[i].self)
             add_silent(x, &x->nodes[i], answering);
+        else if (x->nodes[i].member->unread)
+            add_unread(x, &x->nodes[i]);
 }
 
 static void compare_pairs(struct mesh *x)
@@ -347,12 +359,15 @@ static void find_outsiders(struct mesh *x, size_t answering)
 /* ---- the answer */
 
 static const char *const kinds[] = {
-    [MESH_PARTITION] = "partition", [MESH_ONE_SIDED] = "one-sided", [MESH_BUSY] = "busy",
-    [MESH_MNESIA] = "mnesia",       [MESH_FLAPPING] = "flapping",   [MESH_RESTARTS] = "restarts",
-    [MESH_MISSING] = "missing",     [MESH_RELEASE] = "release",     [MESH_SETTING] = "setting",
-    [MESH_UNLIKE] = "unlike",       [MESH_UNKNOWN] = "unknown",     [MESH_HIDDEN] = "hidden",
-    [MESH_OUTSIDE] = "outside",     [MESH_LINK] = "link",           [MESH_NO_LEADER] = "no-leader",
-    [MESH_LEADERS] = "leaders",     [MESH_MEMBERS] = "members",
+    [MESH_PARTITION] = "partition", [MESH_ONE_SIDED] = "one-sided",
+    [MESH_BUSY] = "busy",           [MESH_MNESIA] = "mnesia",
+    [MESH_FLAPPING] = "flapping",   [MESH_RESTARTS] = "restarts",
+    [MESH_MISSING] = "missing",     [MESH_RELEASE] = "release",
+    [MESH_SETTING] = "setting",     [MESH_UNLIKE] = "unlike",
+    [MESH_UNKNOWN] = "unknown",     [MESH_HIDDEN] = "hidden",
+    [MESH_OUTSIDE] = "outside",     [MESH_LINK] = "link",
+    [MESH_NO_LEADER] = "no-leader", [MESH_LEADERS] = "leaders",
+    [MESH_MEMBERS] = "members",     [MESH_NO_MAJORITY] = "no-majority",
 };
 static const char *const levels[] = {
     [MESH_FIX] = "fix", [MESH_CHECK] = "check", [MESH_INFO] = "info", [MESH_FINE] = ""};

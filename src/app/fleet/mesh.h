@@ -18,6 +18,7 @@
 enum mesh_kind {
     MESH_PARTITION,
     MESH_MNESIA,
+    MESH_NO_MAJORITY,
     MESH_NO_LEADER,
     MESH_LEADERS,
     MESH_MEMBERS,

@@ -169,10 +169,11 @@ static void judge_group(struct raft *r, size_t at)
 
 /* ---- members that are not connected */
 
+/* What several seats, or groups, have in common: a row for all of them. */
 struct absence {
-    struct slice node;
+    struct slice node;       /* that is missed; of a lost majority: that of `says` */
     const struct seat *says; /* first */
-    size_t seats;            /* that say so */
+    size_t times;
 };
 
 struct absences {
@@ -184,7 +185,7 @@ static void note_absent(struct absences *a, struct slice node, const struct seat
 {
     for (size_t i = 0; i < a->n; i++)
         if (slice_equal(a->all[i].node, node)) {
-            a->all[i].seats++;
+            a->all[i].times++;
             return;
         }
     a->all = alloc_grow(a->all, a->n, sizeof *a->all);
@@ -217,27 +218,78 @@ static void say_absent(struct raft *r, const struct absence *a)
     row.note = slice_of(
         arena_printf(arena, "Raft group %.*s has a member on %.*s, to which %.*s is not connected",
                      TEXT(a->says->row->group), TEXT(a->node), TEXT(node->name)));
-    if (a->seats > 1)
+    if (a->times > 1)
         row.note =
             slice_of(arena_printf(arena, "%.*s; so have %zu more, as this and other nodes say",
-                                  TEXT(row.note), a->seats - 1));
+                                  TEXT(row.note), a->times - 1));
+    mesh_add(r->mesh, &row);
+}
+
+/* ---- majorities */
+
+/* Members that the node reaches, with its server; 0: not all are known, or it runs none. */
+static size_t count_reached(const struct seat *s)
+{
+    struct slice names = s->row->nodes, name;
+    size_t reached = 0;
+    int64_t listed = 0;
+    for (; next_name(&names, &name); listed++)
+        reached += slice_equal(name, s->node->name) || is_connected(s->node, name);
+    return listed == s->row->members && s->row->state.len > 0 && has_member(s, s->node->name)
+               ? reached
+               : 0;
+}
+
+/* A leader that loses its followers stays leader: only connections show it. */
+static void note_no_majority(const struct raft *r, struct absences *a, size_t at)
+{
+    const struct seat *first = &r->seats[at], *end = r->seats + r->n, *says = NULL;
+    for (const struct seat *s = first; s < end && slice_equal(s->row->group, first->row->group);
+         s++) {
+        const size_t reached = s->group == at ? count_reached(s) : 0;
+        if (reached > 0 && 2 * (int64_t)reached > s->row->members)
+            return;
+        if (reached > 0 && !says)
+            says = s;
+    }
+    if (says)
+        note_absent(a, says->node->name, says);
+}
+
+static void say_no_majority(struct raft *r, const struct absence *a)
+{
+    struct arena *arena = &r->mesh->arena;
+    struct mesh_made row = {
+        .level = MESH_FIX, .kind = MESH_NO_MAJORITY, .node = a->says->node->name};
+    row.note = slice_of(
+        arena_printf(arena, "Raft group %.*s has no majority: %.*s reaches %zu of its %lld members",
+                     TEXT(a->says->row->group), TEXT(row.node), count_reached(a->says),
+                     (long long)a->says->row->members));
+    if (a->times > 1)
+        row.note = slice_of(
+            arena_printf(arena, "%.*s; nor have %zu more groups", TEXT(row.note), a->times - 1));
     mesh_add(r->mesh, &row);
 }
 
 void mesh_find_raft(struct mesh *x)
 {
     struct raft r = {.mesh = x};
-    struct absences absent = {0};
+    struct absences absent = {0}, minor = {0};
     for (size_t i = 0; i < x->n; i++)
         add_seats(&r, &x->nodes[i]);
     find_groups(&r);
     for (size_t i = 0; i < r.n; i++) {
-        if (r.seats[i].group == i)
+        if (r.seats[i].group == i) {
             judge_group(&r, i);
+            note_no_majority(&r, &minor, i);
+        }
         note_absent_of(&absent, &r.seats[i]);
     }
+    for (size_t i = 0; i < minor.n; i++)
+        say_no_majority(&r, &minor.all[i]);
     for (size_t i = 0; i < absent.n; i++)
         say_absent(&r, &absent.all[i]);
+    free(minor.all);
     free(absent.all);
     free(r.seats);
 }

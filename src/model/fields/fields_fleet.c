@@ -151,13 +151,12 @@ static const struct field mesh[] = {
           .width = 22, .grows = true, ),
     FIELD("level", TEXT, level, "fix, check or info; null: nothing is odd", .look = LOOK_MARK,
           .width = 5),
-    FIELD(
-        "kind", TEXT, kind,
-        "partition, mnesia, no-leader, leaders, members (of Raft), one-sided, flapping, restarts, "
-        "busy, missing, release, setting, unlike; "
-        "unknown: a node does not answer; hidden; outside: a node that was not named; link: "
-        "both see each other",
-        .look = LOOK_MARK, .width = 9),
+    FIELD("kind", TEXT, kind,
+          "partition, mnesia, no-majority, no-leader, leaders, members (of Raft), one-sided, "
+          "flapping, restarts, busy, missing, release, setting, unlike; unknown: a node does not "
+          "answer, or not as it should; hidden; outside: a node that was not named; link: both "
+          "see each other",
+          .look = LOOK_MARK, .width = 9),
     FIELD("says", TEXT, says,
           "what the node says of the other: visible, hidden, another state; known: not connected; "
           "none: its name is unknown; null: it does not answer",

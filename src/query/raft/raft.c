@@ -186,22 +186,25 @@ static bool build_group(struct builder *b, const struct raft_read *r, struct sli
 
 static int64_t build_groups(struct builder *b, const struct raft_read *r)
 {
+    struct builder *groups[GROUPS_MOST];
     struct cursor c;
     struct slice row;
-    size_t n;
-    int64_t built = 0;
-    if (!values_enter_list(r->groups, &c, &n))
-        return 0;
-    for (size_t i = 0; i < n && i < GROUPS_MOST && cursor_raw(&c, &row); i++) {
-        struct builder *one = builder_new();
-        if (build_group(one, r, row)) {
-            build_list(b, 1);
-            build_term(b, one);
-            built++;
+    size_t n, built = 0;
+    if (values_enter_list(r->groups, &c, &n))
+        for (size_t i = 0; i < n && i < GROUPS_MOST && cursor_raw(&c, &row); i++) {
+            groups[built] = builder_new();
+            if (build_group(groups[built], r, row))
+                built++;
+            else
+                builder_free(groups[built]);
         }
-        builder_free(one);
+    if (built > 0)
+        build_list(b, built);
+    for (size_t i = 0; i < built; i++) {
+        build_term(b, groups[i]);
+        builder_free(groups[i]);
     }
-    return built;
+    return (int64_t)built;
 }
 
 static void build_raft(struct builder *b, void *read, int64_t mono_ns,

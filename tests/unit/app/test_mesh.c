@@ -464,6 +464,15 @@ TEST(test_raft_groups)
     expect_raft(apart, apart_again, true,
                 "fix no-leader a@h : Raft group orders has no leader, as 1 of its 2 nodes say: "
                 "a@h|");
+    expect_raft(apart, apart_again, false,
+                "fix no-majority a@h : Raft group orders has no majority: a@h reaches 1 of its 2 "
+                "members|"
+                "fix no-majority b@h : Raft group orders has no majority: b@h reaches 1 of its 2 "
+                "members|"
+                "fix no-leader a@h : Raft group orders has no leader, as 1 of its 2 nodes say: "
+                "a@h|"
+                "check members a@h c@h: Raft group orders has a member on c@h, to which a@h is not "
+                "connected; so have 1 more, as this and other nodes say|");
 }
 
 static void give_memory(struct model *m, long mib)
