@@ -31,17 +31,16 @@ int inside_reply_send(int to, const struct inside_reply *reply, int socket)
 
 /* ---- the receiver */
 
-/* All descriptors of a message; returns how many. */
+/* All descriptors of a message, which the kernel passes under one header (unix(7)); returns how
+ * many. */
 static size_t take_fds(struct msghdr *message, int fds[FDS_MOST])
 {
-    size_t n = 0;
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-            continue;
-        const size_t have = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (size_t i = 0; i < have && n < FDS_MOST; i++, n++)
-            memcpy(&fds[n], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-    }
+    const struct cmsghdr *c = CMSG_FIRSTHDR(message);
+    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+        return 0;
+    const size_t have = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    const size_t n = have < FDS_MOST ? have : FDS_MOST;
+    memcpy(fds, CMSG_DATA(c), n * sizeof(int));
     return n;
 }
 
