@@ -28,6 +28,11 @@ bool text_ends_with(const char *s, const char *end)
     return len >= n && strcmp(s + len - n, end) == 0;
 }
 
+bool text_is_number(const char *s)
+{
+    return *s != '\0' && s[strspn(s, "0123456789")] == '\0';
+}
+
 size_t text_encode(int32_t codepoint, char out[4])
 {
     uint8_t bytes[4];

@@ -47,7 +47,7 @@ trap 'exit 130' HUP INT TERM PIPE
 # starts NODE WORDS…: a VM in the namespaces that these words make, and a pid namespace, with which it ends.
 is_up_or_ended() { [ -s "$up" ] || ! is_running "$vm"; }
 starts() {
-    node=$1@127.0.0.1
+    node=$1@${address:-127.0.0.1}
     up=$root$work/up-$1
     rm -f "$up"
     shift
@@ -111,7 +111,26 @@ nodes_lists_its_port_and_cookie() {
 }
 
 root_lacks() { refused 3 "lacks CAP_$2 .*--cap-add" lacking "$1" "$beamtop" info "$node"; }
-stranger_is_refused() { refused 3 'this user may not enter.*sudo beamtop' as "$stranger" BEAMTOP_COOKIE=any "$beamtop" info "$node"; }
+stranger_is_refused() { refused 3 'this user may not enter.*sudo beamtop' as "$stranger" BEAMTOP_COOKIE=any "$beamtop" info "$(os_pid "$node")"; }
+# Only its name says that it is meant, though root asks for a VM of root's. Its OS pid says more, and then the node
+# says whether the cookie is right.
+name_alone_gets_no_cookie() {
+    refused 5 "of another network namespace calls itself $node.*OS pid.*--host" env BEAMTOP_COOKIE=any "$beamtop" info "$node" &&
+        refused 3 'rejected the cookie' env BEAMTOP_COOKIE=any "$beamtop" info "$(os_pid "$node")"
+}
+# Where it may not be entered, one with an address is tried from here.
+address_is_tried_from_here() {
+    cookie=far address=10.211.7.2
+    starts far unshare -n
+    begun=$?
+    cookie='' address=''
+    [ "$begun" = 0 ] || return 1
+    pid=$(os_pid "$node")
+    ip link add "near$$" type veth peer name far netns "$pid" && ip addr add 10.211.7.1/30 dev "near$$" &&
+        ip link set "near$$" up && nsenter -t "$pid" -n ip addr add 10.211.7.2/30 dev far &&
+        nsenter -t "$pid" -n ip link set far up || return 1
+    reaches "$node" lacking sys_admin "$beamtop" info "$node"
+}
 stopped_one_is_silent() {
     pid=$(os_pid "$node")
     kill -STOP "$pid"
@@ -160,7 +179,7 @@ liar_gets_no_cookie() {
     vms="$vms $!"
     as_exec=
     wait_until 60 is_listed liar@node.example || return 1
-    refused 5 "calls itself liar@node.example.*another user (uid $stranger).*OS pid.*--host" \
+    refused 5 "calls itself liar@node.example.*OS pid.*--host" \
         env BEAMTOP_COOKIE=any "$beamtop" info liar@node.example
 }
 is_listed() { [ "$(os_pid "$1")" ]; }
@@ -211,6 +230,7 @@ picks() {
 
 root=
 cookie=
+address=
 port=4370
 hosts= # the release that other users can run
 for otp in $({ releases_of differ; releases_of once; } | tr ' ' '\n' | sort -u); do
@@ -229,8 +249,8 @@ root=
 node=boxed$otp@127.0.0.1
 run root_lacks sys_admin SYS_ADMIN
 run root_lacks sys_ptrace SYS_PTRACE
-for case in stranger_is_refused other_address_turns_it_off stopped_one_is_silent screen_opens_each_of_two \
-    namesake_is_named_by_its_pid; do
+for case in stranger_is_refused name_alone_gets_no_cookie other_address_turns_it_off stopped_one_is_silent screen_opens_each_of_two \
+    namesake_is_named_by_its_pid address_is_tried_from_here; do
     run "$case"
 done
 run rootless_is_up

@@ -19,6 +19,7 @@ size_t text_decode(const char *s, size_t len, int32_t *codepoint);
 size_t text_encode(int32_t codepoint, char out[4]);
 bool text_is_utf8(const char *s, size_t len);
 bool text_ends_with(const char *s, const char *end);
+bool text_is_number(const char *s);                   /* digits, one at least */
 bool text_is_upper(int32_t codepoint);                /* an upper-case letter */
 static inline bool text_is_capital(int32_t codepoint) /* A to Z */
 {

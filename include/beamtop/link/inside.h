@@ -15,8 +15,10 @@
 #include "beamtop/base/error.h"
 #include "beamtop/link/way.h"
 
-/* Owned: way_drop() it. Its failures say what is not allowed and what lifts it. */
-struct conn_way *inside_way(pid_t pid);
+/* Owned: way_drop() it. host: the address in digits at which the node is, so that it is tried from
+   here where the namespace may not be entered; NULL: none. Without one a failure says what is not
+   allowed and what lifts it. */
+struct conn_way *inside_way(pid_t pid, const char *host);
 /* Enters and connects to nothing; blocks, a second at most. ERR_NOT_FOUND: the process has ended;
    ERR_REFUSED: not allowed, the text has what lifts it; ERR_TIMEOUT, ERR_SYSTEM. */
 int inside_check(pid_t pid, struct error *err);

@@ -20,7 +20,8 @@
 /* What is known of one node; all is borrowed by the checks. */
 struct doctor_facts {
     const char *asked;            /* its name, or the OS pid that was given */
-    const struct discover_vm *vm; /* NULL: not on this host */
+    const struct discover_vm *vm; /* NULL: not on this host, or one of several */
+    struct error several;
     const struct discover_list *vms;
     uint16_t epmd_port; /* the one that was asked */
     struct target target;

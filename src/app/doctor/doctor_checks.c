@@ -65,7 +65,9 @@ static void check_process(const struct doctor_facts *f, struct doctor_line *out)
     char uid[24] = "";
     if (vm && !vm->user[0])
         snprintf(uid, sizeof uid, "with uid %lu", (unsigned long)vm->uid);
-    if (!vm)
+    if (f->several.code != ERR_NONE)
+        say_error(out, DOCTOR_NOTE, &f->several);
+    else if (!vm)
         say(out, DOCTOR_OK, "not on this host: not checked from outside");
     else if (vm->pid == 0)
         say(out, DOCTOR_NOTE, "not visible: only epmd knows it");

@@ -25,25 +25,6 @@ struct doctor {
 
 /* ---- whose */
 
-/* By its name or its OS pid; NULL: none of this host is meant, or several are. */
-static const struct discover_vm *find_asked(const struct discover_list *vms, const char *asked)
-{
-    const struct discover_vm *found = NULL;
-    char number[16];
-    for (size_t i = 0; i < vms->count; i++) {
-        const struct discover_vm *vm = &vms->vms[i];
-        snprintf(number, sizeof number, "%d", (int)vm->pid);
-        if (vm->pid != 0 && strcmp(number, asked) == 0)
-            return vm;
-        if (vm->node[0] == '\0' || !target_is_meant(vm, asked))
-            continue;
-        if (found && !vm->in_epmd && !found->in_epmd)
-            return NULL;
-        found = vm->in_epmd || !found ? vm : found;
-    }
-    return found;
-}
-
 static void add_facts(struct doctor *d, const char *asked, const struct discover_vm *vm,
                       uint16_t epmd_port)
 {
@@ -55,6 +36,7 @@ static void add_facts(struct doctor *d, const char *asked, const struct discover
 static int gather(struct doctor *d, struct error *err)
 {
     const char *asked = d->options->target;
+    struct target_choice c;
     uint16_t port = 0;
     int rc = nodes_epmd_port(d->options, d->env, &port, err);
     port = port != 0 ? port : EPMD_PORT;
@@ -63,8 +45,12 @@ static int gather(struct doctor *d, struct error *err)
     if (rc != 0)
         return rc;
     d->facts = alloc_zero(d->vms.count + 1, sizeof *d->facts);
-    if (asked)
-        add_facts(d, asked, find_asked(&d->vms, asked), port);
+    if (asked) {
+        target_choose(&c, &d->vms, asked, 0);
+        add_facts(d, asked, c.sure ? c.vm : NULL, port);
+        if (c.vm && !c.sure)
+            (void)target_several(&d->vms, asked, &d->facts[0].several);
+    }
     for (size_t i = 0; !asked && i < d->vms.count; i++)
         if (d->vms.vms[i].node[0] != '\0')
             add_facts(d, d->vms.vms[i].node, &d->vms.vms[i], port);

@@ -7,46 +7,56 @@
 
 #include "app/job/process_stat.h"
 #include "app/sample/local_target.h"
+#include "app/source/target.h"
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/text.h"
 #include "beamtop/link/aside.h"
 
 #define EPMD_S 1.0
 
 /* A process that has ended has no command line by which a VM is known. */
-static bool is_zombie(const char *target, pid_t *pid)
+static bool is_zombie(long number)
 {
-    char line[1024], state = '?';
-    const long number = strtol(target, NULL, 10);
-    if (target[strspn(target, "0123456789")] != '\0' || number < 1 || number > INT32_MAX)
-        return false;
+    char line[1024];
     const char *behind = process_stat(number, line, sizeof line);
-    if (behind && behind[0] == ' ')
-        state = behind[1];
-    *pid = (pid_t)number;
-    return state == 'Z' || state == 'X';
+    return behind && (strncmp(behind, " Z", 2) == 0 || strncmp(behind, " X", 2) == 0);
+}
+
+static int find_number(struct discover_vm *out, const char *target, const struct cli_options *o,
+                       const struct app_env *env, struct error *err)
+{
+    const struct discover_options options = {0};
+    struct discover_list list = {0};
+    struct target_choice c;
+    struct error ignored = {0};
+    const long number = strtol(target, NULL, 10);
+    out->pid = (pid_t)number;
+    if (!is_zombie(number) && local_target_find(&out->pid, target, o, env, err) != 0)
+        return err->code;
+    (void)discover_scan(&list, &options, &ignored);
+    target_choose(&c, &list, target, 0);
+    if (c.vm && c.by_pid)
+        *out = *c.vm;
+    discover_clear(&list);
+    return 0;
 }
 
 int outside_subject_find(struct discover_vm *out, const char *target, const struct cli_options *o,
                          const struct app_env *env, struct error *err)
 {
-    const struct discover_options options = {0};
     struct discover_list list = {0};
-    struct error ignored = {0};
-    pid_t pid = 0;
+    const struct discover_vm *vm = NULL;
     *out = (struct discover_vm){.uptime_s = -1};
-    if (!is_zombie(target, &pid) && local_target_find(&pid, target, o, env, err) != 0)
-        return err->code;
-    out->pid = pid;
-    if (discover_scan(&list, &options, &ignored) == 0)
-        for (size_t i = 0; i < list.count; i++)
-            if (list.vms[i].pid == pid)
-                *out = list.vms[i];
+    int rc = 0;
+    if (text_is_number(target))
+        rc = find_number(out, target, o, env, err);
+    else
+        rc = local_target_choose(&vm, &list, target, 0, o, env, err);
+    if (rc == 0 && vm)
+        *out = *vm;
     cookie_wipe(&out->cookie);
     discover_clear(&list);
-    /* One that is named after its start has no name on its command line. */
-    if (out->node[0] == '\0' && strchr(target, '@') && strlen(target) < sizeof out->node)
-        memcpy(out->node, target, strlen(target) + 1);
-    return 0;
+    return rc;
 }
 
 /* ---- on another thread */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "app/source/target.h"
-#include "beamtop/link/discover.h"
+#include "beamtop/base/text.h"
 #include "beamtop/link/name.h"
 
 static int find_vm_process(pid_t *pid, const char *argument, struct error *err)
@@ -45,29 +45,36 @@ static int fail_no_vm(const char *name, struct error *err)
                      "there is no node %.300s on this host: `beamtop nodes` lists the VMs", name);
 }
 
-int local_target_of_node(pid_t *pid, const char *name, int64_t os_pid, const struct cli_options *o,
-                         const struct app_env *env, struct error *err)
+int local_target_choose(const struct discover_vm **vm, struct discover_list *list, const char *name,
+                        int64_t os_pid, const struct cli_options *o, const struct app_env *env,
+                        struct error *err)
 {
-    const struct discover_vm *vm = NULL, *chosen;
-    struct discover_list list = {0};
+    struct target_choice c;
     int rc = target_check_name(name, err);
     if (rc != 0)
         return rc;
-    size_t count = target_look_for(&list, &vm, name, o, env);
-    if (count > 1 && (chosen = target_of_pid(&list, name, os_pid))) {
-        vm = chosen;
-        count = 1;
-    }
-    if (count == 0)
-        rc = fail_no_vm(name, err);
-    else if (count > 1)
-        rc = target_several(&list, name, err);
-    else if (vm->pid == 0)
-        rc = error_set(err, ERR_NOT_FOUND,
-                       "only epmd knows %.300s: its process is not visible here. Give its OS pid, "
-                       "or run beamtop as root",
-                       name);
-    else
+    target_look_for(list, name, o, env);
+    target_choose(&c, list, name, os_pid);
+    *vm = c.vm;
+    if (!c.vm)
+        return fail_no_vm(name, err);
+    if (!c.sure)
+        return target_several(list, name, err);
+    return c.vm->pid != 0
+               ? 0
+               : error_set(err, ERR_NOT_FOUND,
+                           "only epmd knows %.300s: its process is not visible here. Give its OS "
+                           "pid, or run beamtop as root",
+                           name);
+}
+
+int local_target_of_node(pid_t *pid, const char *name, int64_t os_pid, const struct cli_options *o,
+                         const struct app_env *env, struct error *err)
+{
+    const struct discover_vm *vm = NULL;
+    struct discover_list list = {0};
+    const int rc = local_target_choose(&vm, &list, name, os_pid, o, env, err);
+    if (rc == 0)
         *pid = vm->pid;
     discover_clear(&list);
     return rc;
@@ -76,7 +83,7 @@ int local_target_of_node(pid_t *pid, const char *name, int64_t os_pid, const str
 int local_target_find(pid_t *pid, const char *argument, const struct cli_options *o,
                       const struct app_env *env, struct error *err)
 {
-    if (*argument && argument[strspn(argument, "0123456789")] == '\0')
+    if (text_is_number(argument))
         return find_vm_process(pid, argument, err);
     return local_target_of_node(pid, argument, 0, o, env, err);
 }

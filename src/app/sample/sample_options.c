@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beamtop/base/text.h"
+
 #define SAMPLE_S 10.0
 
 static int parse_thread(struct sampler_options *sampler, const char *text, struct error *err)
@@ -35,7 +37,7 @@ int sample_run_options(struct sample_run *t, struct error *err)
     sampler->for_s = o->for_given ? o->for_s : SAMPLE_S;
     sampler->lines = o->lines;
     sampled->only_erlang = o->only_erlang;
-    if (o->names && o->target[strspn(o->target, "0123456789")] == '\0')
+    if (o->names && text_is_number(o->target))
         return error_set(err, ERR_USAGE, "--names needs the name of a node, not an OS pid");
     if (o->thread && o->scheduler > 0)
         return error_set(err, ERR_USAGE, "--thread and --scheduler: give one of them");

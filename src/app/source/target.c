@@ -17,8 +17,10 @@
 #include "app/way/reach.h"
 #include "nodes.h"
 
+/* ---- which VM is meant */
+
 /* By the part before '@' when there is no host, or only epmd knows the name. */
-bool target_is_meant(const struct discover_vm *vm, const char *name)
+static bool is_meant(const struct discover_vm *vm, const char *name)
 {
     char here[LIMIT_NODE_NAME_BYTES + 1] = "localhost";
     size_t len = strcspn(name, "@");
@@ -31,22 +33,13 @@ bool target_is_meant(const struct discover_vm *vm, const char *name)
            (vm->form == DISCOVER_UNKNOWN && name_host_is_here(name + len + 1, here));
 }
 
-const struct discover_vm *target_of_pid(const struct discover_list *vms, const char *name,
-                                        int64_t os_pid)
-{
-    for (size_t i = 0; i < vms->count; i++)
-        if (os_pid > 0 && vms->vms[i].pid == os_pid && target_is_meant(&vms->vms[i], name))
-            return &vms->vms[i];
-    return NULL;
-}
-
 /* By what is known of it: epmd's come first, and then those of our network namespace. */
 static int vm_rank(const struct discover_vm *vm)
 {
     return vm->in_epmd ? 2 : !vm->other_network;
 }
 
-/* Finds the VM that is meant, and how many match. */
+/* The likeliest of those with that name, and how many there are. */
 static const struct discover_vm *find_vm(const struct discover_list *vms, const char *name,
                                          size_t *count)
 {
@@ -54,7 +47,7 @@ static const struct discover_vm *find_vm(const struct discover_list *vms, const 
     *count = 0;
     for (size_t i = 0; i < vms->count; i++) {
         const struct discover_vm *vm = &vms->vms[i];
-        if (!target_is_meant(vm, name))
+        if (!is_meant(vm, name))
             continue;
         ++*count;
         if (!found || vm_rank(vm) > vm_rank(found))
@@ -63,29 +56,65 @@ static const struct discover_vm *find_vm(const struct discover_list *vms, const 
     return found;
 }
 
+static const struct discover_vm *vm_of_pid(const struct discover_list *vms, int64_t os_pid)
+{
+    for (size_t i = 0; i < vms->count; i++)
+        if (os_pid > 0 && vms->vms[i].pid == os_pid)
+            return &vms->vms[i];
+    return NULL;
+}
+
+void target_choose(struct target_choice *c, const struct discover_list *vms, const char *name,
+                   int64_t os_pid)
+{
+    const struct discover_vm *chosen =
+        text_is_number(name) ? vm_of_pid(vms, strtol(name, NULL, 10)) : NULL;
+    const struct discover_vm *row = chosen ? NULL : vm_of_pid(vms, os_pid);
+    size_t count = 0;
+    if (row && is_meant(row, name))
+        chosen = row;
+    c->vm = find_vm(vms, chosen ? chosen->node : name, &count);
+    c->by_pid = chosen;
+    c->has_namesake = chosen && chosen != c->vm;
+    c->vm = chosen ? chosen : c->vm;
+    c->sure = chosen || count == 1 || (c->vm && c->vm->in_epmd);
+}
+
 /* Without epmd: by their command lines. */
-static size_t look_here(struct discover_list *list, const struct discover_vm **vm, const char *name)
+static void look_here(struct discover_list *list)
 {
     const struct discover_options options = {0};
     struct error ignored = {0}; /* without /proc the other sources serve */
-    size_t count = 0;
     (void)discover_scan(list, &options, &ignored);
-    *vm = find_vm(list, name, &count);
-    return count;
 }
 
-size_t target_look_for(struct discover_list *list, const struct discover_vm **vm, const char *name,
-                       const struct cli_options *o, const struct app_env *env)
+void target_look_for(struct discover_list *list, const char *name, const struct cli_options *o,
+                     const struct app_env *env)
 {
+    struct target_choice c;
     struct error ignored = {0};
-    size_t count = look_here(list, vm, name);
-    if (count == 1)
-        return count;
+    look_here(list);
+    target_choose(&c, list, name, 0);
+    if (c.sure)
+        return;
     discover_clear(list);
     (void)nodes_find(list, o, env, (unsigned)(o->timeout_s * 1000), &ignored);
-    *vm = find_vm(list, name, &count);
-    return count > 1 && (*vm)->in_epmd ? 1 : count;
 }
+
+int target_several(const struct discover_list *vms, const char *name, struct error *err)
+{
+    struct buf pids;
+    buf_init(&pids, 256);
+    for (size_t i = 0; i < vms->count; i++)
+        if (vms->vms[i].pid != 0 && is_meant(&vms->vms[i], name))
+            buf_printf(&pids, "%s%d", pids.len > 0 ? ", " : "", (int)vms->vms[i].pid);
+    error_set(err, ERR_USAGE, "several VMs of this host are called %.200s: give the OS pid (%s)",
+              name, buf_cstr(&pids));
+    buf_clear(&pids);
+    return ERR_USAGE;
+}
+
+/* ---- where it is, and whether it gets a cookie */
 
 static bool way_given(const struct cli_options *o)
 {
@@ -106,14 +135,16 @@ static bool has_address(const char *node)
 }
 
 /*
- * Anybody may give a VM any name. When nothing but its name says that another user's VM is meant,
- * and the name is of another host, no cookie that was given goes there: it is for that host's. */
+ * Anybody may give a VM any name. Where nothing but that says which VM is meant, no cookie that was
+ * given goes to one in another network namespace, as in a container, nor to another user's that
+ * calls itself a node of another host. */
 static bool is_claimed(const char *name, const struct discover_vm *vm)
 {
     char here[LIMIT_NODE_NAME_BYTES + 1] = "localhost";
     const char *at = strchr(name, '@');
     gethostname(here, sizeof here - 1);
-    return vm->uid != geteuid() && vm->uid != 0 && at && !name_host_is_here(at + 1, here);
+    return vm->other_network ||
+           (vm->uid != geteuid() && vm->uid != 0 && at && !name_host_is_here(at + 1, here));
 }
 
 static bool gets_no_cookie(const struct target *t)
@@ -123,22 +154,21 @@ static bool gets_no_cookie(const struct target *t)
 
 static int refuse_claimed(const struct target *t, const struct discover_vm *vm, struct error *err)
 {
+    char whose[40] = "";
+    if (!vm->other_network)
+        snprintf(whose, sizeof whose, " and runs as uid %lu", (unsigned long)vm->uid);
     return error_set(err, ERR_REFUSED,
-                     "OS process %lld of this host calls itself %.200s, and runs as another user "
-                     "(uid %lu): beamtop does not send it a cookie that was given (%s). Give the "
-                     "OS pid in place of the name if it is meant, or the node's address with "
-                     "--host",
-                     (long long)vm->pid, t->name, (unsigned long)vm->uid,
-                     cookie_origin_text(t->cookie.origin));
+                     "OS process %lld%s calls itself %.200s%s: beamtop does not send it a cookie "
+                     "that was given (%s). Give the OS pid in place of the name if it is meant, or "
+                     "the node's address with --host",
+                     (long long)vm->pid, vm->other_network ? " of another network namespace" : "",
+                     t->name, whose, cookie_origin_text(t->cookie.origin));
 }
 
 /* By its port, or the epmd there, of the namespace that it is in. */
 static void go_inside(struct target *t, const struct discover_vm *vm)
 {
-    struct error refused = {0};
-    if (has_address(vm->node) && inside_check(vm->pid, &refused) != 0)
-        return;
-    t->way = inside_way(vm->pid);
+    t->way = inside_way(vm->pid, has_address(vm->node) ? strchr(vm->node, '@') + 1 : NULL);
     t->conn.way = t->way;
     t->conn.dial_host = *t->address ? t->address : NULL;
     t->conn.port = vm->port;
@@ -238,85 +268,24 @@ int target_check_name(const char *name, struct error *err)
                      name);
 }
 
-/* ---- which VM is meant */
-
-/* The VM of a name, of an OS pid in its place, or of a row of a list. */
-struct choice {
-    const struct discover_vm *vm; /* NULL: none of this host */
-    bool sure;                    /* it is meant, and no other of that name */
-    bool by_pid;                  /* it was chosen itself, not by what it calls itself */
-    bool has_namesake;            /* epmd knows another one of its name, or none */
-};
-
-static const struct discover_vm *vm_of_number(const struct discover_list *vms, const char *name)
-{
-    const long number = strtol(name, NULL, 10);
-    for (size_t i = 0; i < vms->count; i++)
-        if (number > 0 && vms->vms[i].pid == number)
-            return &vms->vms[i];
-    return NULL;
-}
-
-static bool is_number(const char *name)
-{
-    return *name != '\0' && name[strspn(name, "0123456789")] == '\0';
-}
-
-int target_several(const struct discover_list *vms, const char *name, struct error *err)
-{
-    struct buf pids;
-    buf_init(&pids, 256);
-    for (size_t i = 0; i < vms->count; i++)
-        if (vms->vms[i].pid != 0 && target_is_meant(&vms->vms[i], name))
-            buf_printf(&pids, "%s%d", pids.len > 0 ? ", " : "", (int)vms->vms[i].pid);
-    error_set(err, ERR_USAGE, "several VMs of this host are called %.200s: give the OS pid (%s)",
-              name, buf_cstr(&pids));
-    buf_clear(&pids);
-    return ERR_USAGE;
-}
-
-/* The name leads to one of them at most: 0 when that is the one. */
-static int fail_several(const struct choice *c, const struct discover_list *vms, const char *name,
-                        struct error *err)
-{
-    return c->vm->other_network ? target_several(vms, name, err) : 0;
-}
-
-static int choose_of_list(struct choice *c, const struct discover_list *vms, const char *name,
-                          const struct cli_options *o, int64_t os_pid, struct error *err)
-{
-    const struct discover_vm *chosen = is_number(name) ? vm_of_number(vms, name) : NULL;
-    size_t count = 0;
-    if (chosen && chosen->node[0] == '\0')
-        return error_set(err, ERR_NOT_FOUND, TARGET_NO_NODE, (long long)chosen->pid,
-                         chosen->command, (long long)chosen->pid);
-    if (!chosen)
-        chosen = target_of_pid(vms, name, os_pid);
-    c->vm = find_vm(vms, chosen ? chosen->node : name, &count);
-    c->by_pid = chosen;
-    c->has_namesake = chosen && chosen != c->vm;
-    c->vm = chosen ? chosen : c->vm;
-    c->sure = chosen || count == 1 || (c->vm && c->vm->in_epmd);
-    return count > 1 && !chosen && !way_given(o) ? fail_several(c, vms, name, err) : 0;
-}
-
-/* `own` is read where no list is given: the caller clears it. */
-static int choose_vm(struct choice *c, struct discover_list *own, const char *name,
+/* The VM that is meant. `own` is read where no list is given: the caller clears it. */
+static int choose_vm(struct target_choice *c, struct discover_list *own, const char *name,
                      const struct cli_options *o, const struct app_env *env,
                      const struct discover_list *vms, int64_t os_pid, struct error *err)
 {
-    size_t count = 0;
-    *c = (struct choice){0};
-    if (vms)
-        return choose_of_list(c, vms, name, o, os_pid, err);
-    if (!cookie_given(o, env) || !strchr(name, '@'))
-        count = target_look_for(own, &c->vm, name, o, env);
-    else if (!way_given(o))
-        count = look_here(own, &c->vm, name);
-    c->sure = count == 1 || (c->vm && c->vm->in_epmd);
-    if (count == 0 && is_number(name))
-        return choose_of_list(c, own, name, o, 0, err);
-    return count > 1 && !way_given(o) ? fail_several(c, own, name, err) : 0;
+    if (!vms && (!cookie_given(o, env) || !strchr(name, '@')))
+        target_look_for(own, name, o, env);
+    else if (!vms && !way_given(o))
+        look_here(own);
+    vms = vms ? vms : own;
+    target_choose(c, vms, name, os_pid);
+    if (c->by_pid && c->vm->node[0] == '\0')
+        return error_set(err, ERR_NOT_FOUND, TARGET_NO_NODE, (long long)c->vm->pid, c->vm->command,
+                         (long long)c->vm->pid);
+    /* The name leads to one in our network namespace at most: it is that one, then. */
+    return c->vm && !c->sure && c->vm->other_network && !way_given(o)
+               ? target_several(vms, name, err)
+               : 0;
 }
 
 /* ---- all of it */
@@ -337,7 +306,7 @@ static void set_options(struct target *t, const struct cli_options *o, uint16_t 
 }
 
 /* With the VM that is meant: the name, the cookie, the way. */
-static int fill_target(struct target *t, const char *name, const struct choice *c,
+static int fill_target(struct target *t, const char *name, const struct target_choice *c,
                        const struct cli_options *o, const struct app_env *env, uint16_t epmd_port,
                        struct error *err)
 {
@@ -393,7 +362,7 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
                 struct error *err)
 {
     struct discover_list own = {0};
-    struct choice choice;
+    struct target_choice choice;
     uint16_t epmd_port = 0;
     *t = (struct target){0};
     int rc = target_check_name(name, err);

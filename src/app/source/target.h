@@ -13,7 +13,7 @@ struct target {
     struct cookie cookie;
     char address[INET6_ADDRSTRLEN]; /* where a VM of this host listens; "" not known */
     struct conn_way *way;           /* to a VM in another network namespace; else NULL */
-    bool is_claimed;                /* another user's VM calls itself a node of another host */
+    bool is_claimed;          /* only its name says that a VM is meant which may be anybody's */
     struct error no_cookie;   /* why there is none: a node that is not there has none either */
     struct tls_context *tls;  /* NULL: no certificates */
     char tls_note[256];       /* why the node's own ones are not used */
@@ -49,16 +49,23 @@ int target_several(const struct discover_list *vms, const char *name, struct err
 int target_set_tls(struct target *t, const struct cli_options *o, const struct app_env *env,
                    const struct discover_vm *vm, struct error *err);
 
-/* Whether a VM of the list has that name: its full name, or the part before '@'. */
-bool target_is_meant(const struct discover_vm *vm, const char *name);
-/* Of those that have that name, the one with that OS pid; NULL: none, or os_pid is 0. */
-const struct discover_vm *target_of_pid(const struct discover_list *vms, const char *name,
-                                        int64_t os_pid);
+/* The VM of a name, of an OS pid in its place, or of a row of a list. */
+struct target_choice {
+    const struct discover_vm *vm; /* the likeliest one; NULL: none of this host */
+    bool sure;                    /* it is meant, and no other of that name */
+    bool by_pid;                  /* it was chosen itself, not by what it calls itself */
+    bool has_namesake;            /* epmd knows another one of its name, or none */
+};
+
 /*
- * Looks for it among the VMs of this host: how many may be meant, of which *vm is the likeliest.
- * epmd is asked when their command lines do not show it; of several, the one that it knows is
- * meant. The caller clears the list. */
-size_t target_look_for(struct discover_list *list, const struct discover_vm **vm, const char *name,
-                       const struct cli_options *o, const struct app_env *env);
+ * The one of the list that has that OS pid, as the name or as os_pid beside it (0: unknown). Else
+ * the one of that name, which is the full one or the part before '@': of several the one that epmd
+ * knows. */
+void target_choose(struct target_choice *c, const struct discover_list *vms, const char *name,
+                   int64_t os_pid);
+/* The VMs of this host, to choose one. epmd is asked when their command lines do not show which one
+ * has that name. The caller clears the list. */
+void target_look_for(struct discover_list *list, const char *name, const struct cli_options *o,
+                     const struct app_env *env);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -25,6 +26,7 @@ struct inside {
     struct conn_way way; /* first */
     pid_t pid;
     char tree[32], text[64];
+    char host[INET6_ADDRSTRLEN];
 };
 
 /* ---- the helper's life */
@@ -68,17 +70,18 @@ static int wait_answer(int fd, int timeout_ms, int cancel_fd)
 }
 
 /* 0 and the reply; an errno value of the waiting; or a negative enum err. */
-static int ask_helper(pid_t pid, const struct way_request *r, struct inside_reply *reply,
-                      int *socket, struct error *err)
+static int ask_helper(pid_t pid, const char *host, const struct way_request *r,
+                      struct inside_reply *reply, int *socket, struct error *err)
 {
-    char number[16], port[8], word[] = INSIDE_WORD, name[] = "beamtop",
-                              loopback[] = INSIDE_LOOPBACK;
-    char *address = r->address ? alloc_strdup(r->address) : NULL;
-    char *words[] = {name, word, number, address ? address : loopback, port, NULL};
+    char number[16], port[8], there[INET6_ADDRSTRLEN], here[INET6_ADDRSTRLEN];
+    char name[] = "beamtop", word[] = INSIDE_WORD;
+    char *words[] = {name, word, number, there, port, here, NULL};
     int ends[2];
     pid_t helper = 0;
     snprintf(number, sizeof number, "%d", (int)pid);
     snprintf(port, sizeof port, "%u", r->port);
+    snprintf(there, sizeof there, "%s", r->address ? r->address : INSIDE_NONE);
+    snprintf(here, sizeof here, "%s", host && *host ? host : INSIDE_NONE);
     int rc = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0 ? 0 : errno;
     if (rc == 0) {
         rc = spawn_helper(&helper, words, ends[1]);
@@ -86,7 +89,6 @@ static int ask_helper(pid_t pid, const struct way_request *r, struct inside_repl
         if (rc != 0)
             close(ends[0]);
     }
-    free(address);
     if (rc != 0)
         return error_set_errno(err, rc, "no process for the node's network namespace");
     rc = wait_answer(ends[0], (int)r->timeout_ms, r->cancel_fd);
@@ -105,7 +107,7 @@ static int open_inside(struct conn_way *way, const struct way_request *request,
     const struct inside *in = (const struct inside *)way;
     struct inside_reply reply;
     int fd = -1;
-    int rc = ask_helper(in->pid, request, &reply, &fd, err);
+    int rc = ask_helper(in->pid, in->host, request, &reply, &fd, err);
     if (rc == 0 && reply.stage == INSIDE_CONNECTED)
         *out = (struct way_stream){.fd = fd, .id = 1};
     else if (rc == 0 && reply.stage == INSIDE_NOT_CONNECTED)
@@ -125,12 +127,13 @@ static void release_inside(struct conn_way *way)
     free(way);
 }
 
-struct conn_way *inside_way(pid_t pid)
+struct conn_way *inside_way(pid_t pid, const char *host)
 {
     static const struct conn_way_class class = {.open = open_inside, .release = release_inside};
     struct inside *in = alloc_zero(1, sizeof *in);
     way_init(&in->way, &class);
     in->pid = pid;
+    snprintf(in->host, sizeof in->host, "%s", host ? host : "");
     snprintf(in->tree, sizeof in->tree, "/proc/%d", (int)pid);
     snprintf(in->text, sizeof in->text, "the network namespace of OS process %d", (int)pid);
     in->way.proc_tree = in->tree;
@@ -143,7 +146,7 @@ int inside_check(pid_t pid, struct error *err)
     const struct way_request request = {.timeout_ms = CHECK_MS, .cancel_fd = -1};
     struct inside_reply reply;
     int fd = -1;
-    const int rc = ask_helper(pid, &request, &reply, &fd, err);
+    const int rc = ask_helper(pid, NULL, &request, &reply, &fd, err);
     if (rc > 0)
         return error_set(err, ERR_TIMEOUT,
                          "the network namespace of OS process %d: no answer "

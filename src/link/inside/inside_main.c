@@ -23,7 +23,7 @@
 #include "beamtop/link/discover.h"
 #include "inside_reply.h"
 
-enum { WORDS = 5 }; /* the program, INSIDE_WORD, PID, ADDRESS, PORT */
+enum { WORDS = 6 }; /* the program, INSIDE_WORD, PID, ADDRESS, PORT, HOST */
 
 /* ---- the namespaces */
 
@@ -106,10 +106,24 @@ static int connect_text(const char *address, uint16_t port, int *out)
 
 static int connect_there(const char *address, uint16_t port, int *out)
 {
-    if (strcmp(address, INSIDE_LOOPBACK) != 0)
+    if (strcmp(address, INSIDE_NONE) != 0)
         return connect_text(address, port, out);
     const int rc = connect_text("127.0.0.1", port, out);
     return rc == ECONNREFUSED && connect_text("::1", port, out) == 0 ? 0 : rc;
+}
+
+/* By HOST where the namespace may not be entered. */
+static void connect_to_node(struct inside_reply *reply, const char *address, const char *host,
+                            uint16_t port, int *out)
+{
+    const bool refused = reply->error == EACCES || reply->error == EPERM;
+    if (reply->stage == INSIDE_ENTERED)
+        reply->error = connect_there(address, port, out);
+    else if (refused && strcmp(host, INSIDE_NONE) != 0)
+        reply->error = connect_text(host, port, out);
+    else
+        return;
+    reply->stage = reply->error == 0 ? INSIDE_CONNECTED : INSIDE_NOT_CONNECTED;
 }
 
 /* ---- its life */
@@ -137,9 +151,7 @@ int inside_main(int argc, char *const *argv)
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     (void)syscall(SYS_close_range, 3U, ~0U, 0U);
     struct inside_reply reply = enter_process((pid_t)pid);
-    if (reply.stage == INSIDE_ENTERED && port != 0) {
-        reply.error = connect_there(argv[3], (uint16_t)port, &fd);
-        reply.stage = reply.error == 0 ? INSIDE_CONNECTED : INSIDE_NOT_CONNECTED;
-    }
+    if (port != 0)
+        connect_to_node(&reply, argv[3], argv[5], (uint16_t)port, &fd);
     _exit(inside_reply_send(STDIN_FILENO, &reply, fd) == 0 ? 0 : 1);
 }

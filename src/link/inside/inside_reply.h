@@ -9,8 +9,8 @@
 
 #include "beamtop/base/error.h"
 
-#define INSIDE_WORD "inside"
-#define INSIDE_LOOPBACK "-" /* the word in place of an address */
+#define INSIDE_WORD "--enter-network" /* no name of a node, and no option */
+#define INSIDE_NONE "-" /* in place of ADDRESS: the loopback; of HOST: there is none */
 
 enum inside_stage {
     INSIDE_CONNECTED = 1, /* the packet has the socket */
