@@ -181,7 +181,7 @@ void build_known_int(struct builder *b, int64_t v)
     if (v >= 0)
         build_int(b, v);
     else
-        build_atom(b, "undefined");
+        build_unknown(b, 1);
 }
 
 void build_known_text(struct builder *b, struct slice text)
@@ -189,6 +189,20 @@ void build_known_text(struct builder *b, struct slice text)
     if (text.len > 0)
         build_binary(b, text.s, text.len);
     else
+        build_unknown(b, 1);
+}
+
+void build_known_bool(struct builder *b, bool known, bool v)
+{
+    if (known)
+        build_bool(b, v);
+    else
+        build_unknown(b, 1);
+}
+
+void build_unknown(struct builder *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
         build_atom(b, "undefined");
 }
 

@@ -178,11 +178,6 @@ bool header_read_memory(struct slice value, struct header_memory *out)
 
 /* ---- the answer */
 
-static void build_undefined(struct builder *b)
-{
-    build_atom(b, "undefined");
-}
-
 /* [{Type, Bytes}], in the order in which they were asked for. */
 static bool build_memory(struct builder *b, struct slice term)
 {
@@ -218,7 +213,7 @@ static bool build_times(struct builder *b, struct slice term)
     struct cursor c = values_cursor(term);
     struct cursor_list list;
     if (cursor_kind(&c) == ETF_KIND_ATOM) {
-        build_undefined(b);
+        build_unknown(b, 1);
         return true;
     }
     if (!cursor_list(&c, &list) || list.count == 0 || list.count > LIMIT_SCHEDULERS)
@@ -275,7 +270,7 @@ static bool build_work(struct builder *b, const struct slice *counts, const stru
         if (late[i].len > 0)
             values_build(b, late[i]);
         else
-            build_undefined(b);
+            build_unknown(b, 1);
     build_int(b, own);
     return true;
 }
@@ -287,7 +282,7 @@ static void build_last(struct builder *b, const struct header_values *v)
         build_int(b, v->memory->resident);
         build_int(b, v->memory->virtual);
     } else {
-        build_undefined(b);
+        build_unknown(b, 1);
     }
     build_tuple(b, 2);
     build_int(b, v->late_ms);
@@ -301,7 +296,7 @@ static bool build_memory_or_none(struct builder *b, const struct slice *waits, s
 {
     if (waits && n == WAITS)
         return build_memory(b, waits[WAIT_MEMORY]);
-    build_undefined(b);
+    build_unknown(b, 1);
     return true;
 }
 
@@ -329,7 +324,7 @@ bool header_build(struct builder *b, const struct header_values *v)
     if (!build_work(b, counts, waits, v->own_reductions))
         return false;
     if (!waits)
-        build_undefined(b);
+        build_unknown(b, 1);
     else if (!build_times(b, waits[WAIT_TIMES]))
         return false;
     build_last(b, v);

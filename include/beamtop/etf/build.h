@@ -39,6 +39,8 @@ void build_map(struct builder *b, size_t pairs); /* then key, value, … */
 /* What is not known is `undefined`: below 0, of no length. A text is a binary. */
 void build_known_int(struct builder *b, int64_t v);
 void build_known_text(struct builder *b, struct slice text);
+void build_known_bool(struct builder *b, bool known, bool v);
+void build_unknown(struct builder *b, size_t n); /* n of them */
 /* A whole term, without version byte. */
 void build_raw(struct builder *b, const uint8_t *term, size_t len);
 /* What another builder holds, without its version byte. */

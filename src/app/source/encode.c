@@ -162,25 +162,17 @@ struct builder *encode_place(bool local)
     return b;
 }
 
-static void build_bytes(struct builder *b, int64_t bytes)
-{
-    if (bytes >= 0)
-        build_int(b, bytes);
-    else
-        build_atom(b, "undefined");
-}
-
 static void build_resident(struct builder *b, const struct resident *r, enum question q)
 {
     build_tuple(b, q == QUESTION_SYSTEM ? 2 : 4);
-    build_bytes(b, r->resident_bytes);
+    build_known_int(b, r->resident_bytes);
     if (q == QUESTION_SYSTEM) {
-        build_bytes(b, r->virtual_bytes);
+        build_known_int(b, r->virtual_bytes);
         return;
     }
-    build_bytes(b, r->anon_bytes);
-    build_bytes(b, r->swap_bytes);
-    build_bytes(b, r->peak_bytes);
+    build_known_int(b, r->anon_bytes);
+    build_known_int(b, r->swap_bytes);
+    build_known_int(b, r->peak_bytes);
 }
 
 struct builder *encode_resident(enum question q, const uint8_t *value, size_t len,

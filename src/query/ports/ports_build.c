@@ -142,12 +142,6 @@ static void build_rest_id(struct builder *b, const struct port *of, bool owned, 
     buf_clear(&text);
 }
 
-static void build_unknown(struct builder *b, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        build_atom(b, "undefined");
-}
-
 static void build_rest(struct builder *b, const struct ports_read *r, struct port *const *all,
                        size_t n, bool owned, const struct stepped_who *who)
 {

@@ -99,14 +99,6 @@ static void build_sizes(struct builder *b, const struct tables_read *t, const st
     build_bytes(b, t, sum);
 }
 
-static void build_known(struct builder *b, bool known, bool value)
-{
-    if (known)
-        build_bool(b, value);
-    else
-        build_atom(b, "undefined");
-}
-
 static void build_one(struct builder *b, const struct tables_read *t, const struct ets_table *table,
                       const struct stepped_who *who)
 {
@@ -121,10 +113,10 @@ static void build_one(struct builder *b, const struct tables_read *t, const stru
     build_known_text(b, table->type);
     build_known_text(b, table->protection);
     build_known_text(b, table->write);
-    build_known(b, table->detail_ms > 0, table->read_concurrency);
-    build_known(b, table->is_base_known, table->is_spread);
-    build_known(b, table->detail_ms > 0, table->compressed);
-    build_known(b, table->detail_ms > 0, table->fixed);
+    build_known_bool(b, table->detail_ms > 0, table->read_concurrency);
+    build_known_bool(b, table->is_base_known, table->is_spread);
+    build_known_bool(b, table->detail_ms > 0, table->compressed);
+    build_known_bool(b, table->detail_ms > 0, table->fixed);
     build_known_int(b, table->key_position);
     values_build_pid(b, t->node.name, table->has_heir, &table->heir);
     build_tid(b, t, table);
@@ -141,8 +133,7 @@ static void build_rest(struct builder *b, const struct tables_read *t, const str
     values_build_known(b, of->name);
     build_owner(b, t, of, who);
     build_sizes(b, t, sum);
-    for (size_t i = 0; i < 13; i++)
-        build_atom(b, "undefined");
+    build_unknown(b, 13);
 }
 
 /* A dets table or a disk log: sizes are known to its process only. */
@@ -154,11 +145,9 @@ static void build_file(struct builder *b, const struct tables_read *t,
     build_id(b, file->name);
     values_build_known(b, who_atom_of(file->name).len > 0 ? file->name : (struct slice){0});
     build_owner(b, t, &of, who);
-    for (size_t i = 0; i < 3; i++)
-        build_atom(b, "undefined");
+    build_unknown(b, 3);
     build_known_text(b, slice_of(file->type));
-    for (size_t i = 0; i < 12; i++)
-        build_atom(b, "undefined");
+    build_unknown(b, 12);
 }
 
 /* ---- the rest, by owner and name */

@@ -286,10 +286,7 @@ static void build_people(struct builder *b, const struct table_read *t,
 
 static void build_flag(struct builder *b, const struct table_read *t, enum item item)
 {
-    if (t->exists)
-        build_bool(b, is_true(t, item));
-    else
-        build_atom(b, "undefined");
+    build_known_bool(b, t->exists, is_true(t, item));
 }
 
 static void build_one_table(struct builder *b, const struct table_read *t,

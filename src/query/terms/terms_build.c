@@ -41,10 +41,7 @@ static void build_term_row(struct builder *b, const struct row *row)
     build_known_int(b, row->limit);
     build_known_int(b, row->bytes);
     build_known_int(b, row->unshared);
-    if (row->unshared >= 0)
-        build_bool(b, row->is_external);
-    else
-        build_atom(b, "undefined");
+    build_known_bool(b, row->unshared >= 0, row->is_external);
     build_known_int(b, row->old_bytes);
 }
 
