@@ -29,7 +29,7 @@ LDADD = tests/libtest.a $(APP_LIBS) $(CMOCKA_LIBS)
 tests/unit/%.$(OBJEXT) tests/screen/%.$(OBJEXT): AM_CFLAGS += $(UV_CFLAGS) $(JANSSON_CFLAGS) \
 	$(EI_CFLAGS) $(ELFUTILS_CFLAGS) $(OPENSSL_CFLAGS) $(SQLITE_CFLAGS)
 UNIT_BASE = tests/unit/base/test_clock tests/unit/base/test_error tests/unit/base/test_memory \
-	tests/unit/base/test_question tests/unit/base/test_regex tests/unit/base/test_slice \
+	tests/unit/base/test_question tests/unit/base/test_regex tests/unit/base/test_slice tests/unit/base/test_spawn \
 	tests/unit/base/test_text
 UNIT_ETF = tests/unit/etf/test_check tests/unit/etf/test_cursor tests/unit/etf/test_parse \
 	tests/unit/etf/test_print tests/unit/etf/test_print_ex

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "app/source/runtime.h"
+#include "beamtop/base/spawn.h"
 #include "fleet_internal.h"
 
 #define FOLLOW_TURN_MS 200u
@@ -141,8 +141,7 @@ void fleet_follow_stop(struct fleet_follow *f)
     f->from = -1;
     if (f->pid <= 0)
         return;
-    kill(f->pid, SIGKILL);
-    waitpid(f->pid, NULL, 0);
+    spawn_kill(f->pid);
     f->pid = 0;
 }
 

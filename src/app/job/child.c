@@ -8,9 +8,7 @@
 #include <unistd.h>
 
 #include "beamtop/base/alloc.h"
-
-/* The program that runs, also when a newer one has taken its name. */
-#define OWN_PROGRAM "/proc/self/exe"
+#include "beamtop/base/spawn.h"
 
 enum { TICK_MS = 1000, MOST_WORDS = 32 };
 
@@ -119,7 +117,7 @@ static int spawn_program(struct child *c, uv_loop_t *loop, const struct child_st
     char *words[MOST_WORDS + 2] = {alloc_strdup("beamtop")};
     uv_stdio_container_t stdio[3] = {0};
     const uv_process_options_t options = {
-        .file = OWN_PROGRAM,
+        .file = SPAWN_OWN_PROGRAM,
         .args = words,
         .env = environment,
         .exit_cb = on_exit_code,

@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/buf.h"
+#include "beamtop/base/spawn.h"
 #include "beamtop/base/text.h"
 #include "app/cli/commands.h"
 #include "app/fleet/fleet.h"
@@ -84,7 +84,7 @@ static int fork_recorder(struct record_setup *setup, int log, char *said, size_t
     }
     close(fds[1]);
     if (child > 0)
-        waitpid(child, NULL, 0);
+        (void)spawn_wait(child);
     wait_ready(fds[0], said, size);
     close(fds[0]);
     return child > 0 ? 0 : -1;

@@ -6,11 +6,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "beamtop/base/clock.h"
 #include "beamtop/base/limits.h"
+#include "beamtop/base/spawn.h"
 #include "beamtop/local/rights.h"
 #include "beamtop/local/vm.h"
 
@@ -85,15 +85,6 @@ static bool read_child(struct buf *all, int fd, uint64_t within_ms)
     return true;
 }
 
-static bool has_ended_well(pid_t child)
-{
-    int status = 0;
-    pid_t ended;
-    while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR)
-        continue;
-    return ended == child && status == 0;
-}
-
 int local_read_child(struct buf *out, local_run_fn *run, const void *arg, uint64_t within_ms,
                      struct error *err)
 {
@@ -108,7 +99,7 @@ int local_read_child(struct buf *out, local_run_fn *run, const void *arg, uint64
     close(fds[0]);
     if (!in_time)
         kill(child, SIGKILL);
-    const bool ended_well = child > 0 && has_ended_well(child);
+    const bool ended_well = child > 0 && spawn_wait(child) == 0;
     if (!in_time)
         return error_set(err, ERR_TIMEOUT,
                          "the process that reads the VM was ended: it had not answered in %.0f s. "

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +15,13 @@
 #include "app/cli/commands.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
+#include "beamtop/base/spawn.h"
 #include "reach.h"
 #include "way_server.h"
 #include "way_wire.h"
 
-/* The program that runs, also when a newer one has taken its name. */
-#define OWN_PROGRAM "/proc/self/exe"
-
 #define SERVER_END_MS 4000 /* more than it takes to end by itself */
 #define LOOK_MS 5
-
-extern char **environ;
 
 struct stream {
     uint64_t id;
@@ -218,30 +213,17 @@ static int start_server(struct reach *w, struct error *err)
 {
     char name[] = "beamtop", word[] = "streams";
     char *words[] = {name, word, NULL};
-    posix_spawn_file_actions_t files;
-    int ends[2];
     if (w->server > 0)
         return 0;
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-        return error_set_errno(err, errno, "no socket for streams");
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, ends[1], 0);
-    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-    const int rc = posix_spawn(&w->server, OWN_PROGRAM, &files, NULL, words, environ);
-    posix_spawn_file_actions_destroy(&files);
-    close(ends[1]);
-    if (rc != 0) {
-        close(ends[0]);
-        w->server = 0;
-        if (rc == ENOENT)
-            return error_set(err, ERR_SYSTEM,
-                             "no process for streams to other hosts: no /proc is mounted here. "
-                             "mount -t proc proc /proc");
-        return error_set_errno(err, rc, "no process for streams to other hosts");
-    }
-    w->asks = ends[0];
-    return 0;
+    const int rc = spawn_own(&w->server, words, &w->asks);
+    if (rc == 0)
+        return 0;
+    w->server = 0;
+    if (rc == ENOENT)
+        return error_set(err, ERR_SYSTEM,
+                         "no process for streams to other hosts: no /proc is mounted here. "
+                         "mount -t proc proc /proc");
+    return error_set_errno(err, rc, "no process for streams to other hosts");
 }
 
 int command_streams(const struct cli_options *o, const struct app_env *env)
@@ -306,11 +288,8 @@ static void end_server(const struct reach *w)
     (void)kill(w->server, SIGCONT);
     while ((ended = waitpid(w->server, NULL, WNOHANG)) == 0 && clock_mono_ns() < end_ns)
         nanosleep(&look, NULL);
-    if (ended != 0)
-        return;
-    (void)kill(w->server, SIGKILL);
-    while (waitpid(w->server, NULL, 0) < 0 && errno == EINTR)
-        ;
+    if (ended == 0)
+        spawn_kill(w->server);
 }
 
 void reach_free(struct reach *w)

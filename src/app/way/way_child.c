@@ -3,14 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <unistd.h>
 
-#define PIPE_BYTES 65536u
+#include "beamtop/base/spawn.h"
 
-extern char **environ;
+#define PIPE_BYTES 65536u
 
 static void close_fd(int *fd)
 {
@@ -26,50 +24,18 @@ static int open_pipe(int fds[2])
     return fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0 ? 0 : errno;
 }
 
-static int set_files(posix_spawn_file_actions_t *files, int in, int out, int errors)
-{
-    int rc = in >= 0 ? posix_spawn_file_actions_adddup2(files, in, 0)
-                     : posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDWR, 0);
-    if (rc == 0)
-        rc = posix_spawn_file_actions_adddup2(files, out >= 0 ? out : 0, 1);
-    return rc == 0 ? posix_spawn_file_actions_adddup2(files, errors, 2) : rc;
-}
-
-/* The signals that this program ignores or blocks are as usual there. */
-static void set_signals(posix_spawnattr_t *attributes, bool in_front)
-{
-    short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
-    sigset_t all, none;
-    sigfillset(&all);
-    sigemptyset(&none);
-    posix_spawnattr_setsigdefault(attributes, &all);
-    posix_spawnattr_setsigmask(attributes, &none);
-    if (!in_front) {
-        posix_spawnattr_setpgroup(attributes, 0);
-        flags |= POSIX_SPAWN_SETPGROUP;
-    }
-    posix_spawnattr_setflags(attributes, flags);
-}
-
 int way_spawn(pid_t *pid, char *const *words, int in, int *out, int *errors, bool in_front)
 {
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
     int said[2] = {-1, -1}, printed[2] = {-1, -1};
     int rc = open_pipe(said);
     if (rc == 0 && out)
         rc = open_pipe(printed);
-    if (rc != 0)
-        goto out;
-    posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&attributes);
-    set_signals(&attributes, in_front);
-    rc = set_files(&files, in, printed[1], said[1]);
     if (rc == 0)
-        rc = posix_spawnp(pid, words[0], &files, &attributes, words, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
-out:
+        rc = spawn_start(pid, &(struct spawn){.words = words,
+                                              .in = in,
+                                              .out = out ? printed[1] : in,
+                                              .errors = said[1],
+                                              .own_group = !in_front});
     close_fd(&said[1]);
     close_fd(&printed[1]);
     if (rc != 0) {

@@ -2,19 +2,17 @@
 #include "way_far.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "app/cli/tell.h"
+#include "beamtop/base/spawn.h"
 #include "way_methods.h"
 
 #define NO_COMMAND 127 /* of shells, and of containers */
 #define CANNOT_RUN 126 /* of containers: there is no such program */
 #define SSH_FAILED 255
-
-extern char **environ;
 
 bool way_far_is_asked(const struct cli_command *command, const struct cli_options *o)
 {
@@ -49,23 +47,16 @@ static int put_command(struct way_words *words, const struct way_url *url,
 
 static int run(char *const *words, struct error *err)
 {
-    posix_spawnattr_t attributes;
-    sigset_t all;
     pid_t pid;
-    int status = 0;
-    sigfillset(&all);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    const int rc = posix_spawnp(&pid, words[0], NULL, &attributes, words, environ);
-    posix_spawnattr_destroy(&attributes);
+    const struct spawn program = {
+        .words = words, .in = STDIN_FILENO, .out = STDOUT_FILENO, .errors = STDERR_FILENO};
+    const int rc = spawn_start(&pid, &program);
     if (rc == ENOENT)
         return error_set(err, ERR_CONNECT,
                          "there is no %s on this host: install it, or add it to PATH", words[0]);
     if (rc != 0)
         return error_set_errno(err, rc, "%s cannot be started", words[0]);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    const int status = spawn_wait(pid);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -2,25 +2,17 @@
 #include "beamtop/link/inside.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/spawn.h"
 #include "inside_reply.h"
 
-/* The program that runs, also when a newer one has taken its name. */
-#define OWN_PROGRAM "/proc/self/exe"
 #define CHECK_MS 1000
-
-extern char **environ;
 
 struct inside {
     struct conn_way way; /* first */
@@ -30,33 +22,6 @@ struct inside {
 };
 
 /* ---- the helper's life */
-
-/* With no signal blocked, as those of a worker are; its output goes nowhere. */
-static int spawn_helper(pid_t *out, char *const *words, int input)
-{
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_t files;
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
-    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    const int rc = posix_spawn(out, OWN_PROGRAM, &files, &attributes, words, environ);
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attributes);
-    return rc;
-}
-
-static void end_helper(pid_t helper)
-{
-    kill(helper, SIGKILL);
-    while (waitpid(helper, NULL, 0) < 0 && errno == EINTR)
-        ;
-}
 
 /* 0: its answer is there, or its end; ETIMEDOUT, ECANCELED. */
 static int wait_answer(int fd, int timeout_ms, int cancel_fd)
@@ -76,26 +41,20 @@ static int ask_helper(pid_t pid, const char *host, const struct way_request *r,
     char number[16], port[8], there[INET6_ADDRSTRLEN], here[INET6_ADDRSTRLEN];
     char name[] = "beamtop", word[] = INSIDE_WORD;
     char *words[] = {name, word, number, there, port, here, NULL};
-    int ends[2];
+    int answers = -1;
     pid_t helper = 0;
     snprintf(number, sizeof number, "%d", (int)pid);
     snprintf(port, sizeof port, "%u", r->port);
     snprintf(there, sizeof there, "%s", r->address ? r->address : INSIDE_NONE);
     snprintf(here, sizeof here, "%s", host && *host ? host : INSIDE_NONE);
-    int rc = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0 ? 0 : errno;
-    if (rc == 0) {
-        rc = spawn_helper(&helper, words, ends[1]);
-        close(ends[1]);
-        if (rc != 0)
-            close(ends[0]);
-    }
+    int rc = spawn_own(&helper, words, &answers);
     if (rc != 0)
         return error_set_errno(err, rc, "no process for the node's network namespace");
-    rc = wait_answer(ends[0], (int)r->timeout_ms, r->cancel_fd);
+    rc = wait_answer(answers, (int)r->timeout_ms, r->cancel_fd);
     if (rc == 0)
-        rc = inside_reply_take(ends[0], reply, socket, err);
-    close(ends[0]);
-    end_helper(helper);
+        rc = inside_reply_take(answers, reply, socket, err);
+    close(answers);
+    spawn_kill(helper);
     return rc;
 }
 
