@@ -3,13 +3,10 @@
 #include <inttypes.h>
 
 #include "beamtop/base/text.h"
-#include "beamtop/output/calls_sink.h"
-#include "beamtop/output/json.h"
 #include "beamtop/trace/calls_fields.h"
-#include "table.h"
+#include "calls_form.h"
 
 #define FUNCTIONS_BY_NODE 20 /* whose nodes are listed */
-#define APPLICATIONS_SHOWN 10
 
 /* ---- JSON */
 
@@ -29,12 +26,8 @@ void calls_several_json(struct buf *out, const struct calls_several *w)
         json_array_append_new(functions, row);
     }
     json_object_set_new(root, "functions", functions);
-    json_object_set_new(
-        root, "modules",
-        json_rows(&calls_module_fields, w->modules, w->n_modules, sizeof *w->modules));
-    json_object_set_new(root, "applications",
-                        json_rows(&calls_application_fields, w->applications, w->n_applications,
-                                  sizeof *w->applications));
+    calls_json_sums(root, &calls_module_fields, w->modules, w->n_modules);
+    calls_json_sums(root, &calls_application_fields, w->applications, w->n_applications);
     json_put_line(out, root);
 }
 
@@ -69,8 +62,7 @@ static void put_functions(struct several_text *t)
                                         w->n_rows,
                                         sizeof *rows,
                                         NULL};
-    buf_put_u8(t->out, '\n');
-    text_rows_put(t->out, &functions, t->options->ascii);
+    calls_text_rows(t->out, &functions, t->options->ascii);
 }
 
 static void put_by_node(struct several_text *t)
@@ -93,28 +85,7 @@ static void put_by_node(struct several_text *t)
                                       n,
                                       sizeof *rows,
                                       NULL};
-    buf_put_u8(t->out, '\n');
-    text_rows_put(t->out, &by_node, t->options->ascii);
-}
-
-static void put_applications(struct several_text *t)
-{
-    const struct calls_several *w = t->window;
-    const size_t n =
-        w->n_applications < APPLICATIONS_SHOWN ? w->n_applications : APPLICATIONS_SHOWN;
-    struct calls_sum *rows = arena_alloc(&t->arena, (n + 1) * sizeof *rows);
-    for (size_t i = 0; i < n; i++) {
-        rows[i] = w->applications[i];
-        rows[i].name = calls_sum_name(&t->arena, &rows[i], t->options->syntax);
-    }
-    const struct text_rows shown = {&calls_application_fields,
-                                    "name calls calls_per_s share functions",
-                                    rows,
-                                    n,
-                                    sizeof *rows,
-                                    NULL};
-    buf_put_u8(t->out, '\n');
-    text_rows_put(t->out, &shown, t->options->ascii);
+    calls_text_rows(t->out, &by_node, t->options->ascii);
 }
 
 void calls_several_text(struct buf *out, const struct calls_several *w,
@@ -123,6 +94,10 @@ void calls_several_text(struct buf *out, const struct calls_several *w,
     struct several_text t = {.out = out, .window = w, .options = options};
     const struct text_rows nodes = {&calls_node_fields, NULL, w->parts, w->n_parts,
                                     sizeof *w->parts,   NULL};
+    const struct text_rows applications = {.fields = &calls_application_fields,
+                                           .columns = "name calls calls_per_s share functions",
+                                           .rows = w->applications,
+                                           .n = w->n_applications};
     char calls[32], rate[32];
     arena_init(&t.arena);
     buf_printf(out, "%swindow %" PRIu64 ", %" PRIu64 " of %" PRIu64 " nodes: %s calls (%s/s)\n\n",
@@ -134,7 +109,7 @@ void calls_several_text(struct buf *out, const struct calls_several *w,
         put_functions(&t);
         if (options->by_node)
             put_by_node(&t);
-        put_applications(&t);
+        calls_text_sums(out, &t.arena, &applications, options);
     }
     arena_clear(&t.arena);
 }

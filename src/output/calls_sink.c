@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "beamtop/output/calls_sink.h"
-
 #include <inttypes.h>
+
 #include "beamtop/base/text.h"
-#include "beamtop/output/json.h"
+#include "calls_form.h"
 #include "stacks_form.h"
 #include "beamtop/trace/calls_fields.h"
 
@@ -13,6 +12,12 @@ static struct slice node_of(const struct calls_sink *s)
 }
 
 /* ---- JSON */
+
+void calls_json_sums(json_t *root, const struct field_list *fields, const struct calls_sum *sums,
+                     size_t n)
+{
+    json_object_set_new(root, fields->name, json_rows(fields, sums, n, sizeof *sums));
+}
 
 void calls_json_put(struct buf *out, const struct calls_window *w, struct slice node)
 {
@@ -26,12 +31,8 @@ void calls_json_put(struct buf *out, const struct calls_window *w, struct slice 
     json_object_set_new(root, "cost", json_row(&calls_cost_fields, w));
     json_object_set_new(root, "functions",
                         json_rows(&calls_function_fields, w->rows, w->n_rows, sizeof *w->rows));
-    json_object_set_new(
-        root, "modules",
-        json_rows(&calls_module_fields, w->modules, w->n_modules, sizeof *w->modules));
-    json_object_set_new(root, "applications",
-                        json_rows(&calls_application_fields, w->applications, w->n_applications,
-                                  sizeof *w->applications));
+    calls_json_sums(root, &calls_module_fields, w->modules, w->n_modules);
+    calls_json_sums(root, &calls_application_fields, w->applications, w->n_applications);
     json_put_line(out, root);
 }
 
@@ -89,7 +90,7 @@ int calls_sink_window(struct calls_sink *s, const struct calls_window *window, s
     buf_init(&out, 0);
     switch (s->options.format) {
     case CALLS_TEXT:
-        calls_text_put(&out, window, s->options.syntax, s->options.ascii);
+        calls_text_put(&out, window, &s->options);
         break;
     case CALLS_JSON:
         calls_json_put(&out, window, node_of(s));

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "beamtop/base/text.h"
-#include "beamtop/output/calls_sink.h"
-#include "table.h"
+#include "calls_form.h"
 #include "beamtop/trace/calls_fields.h"
 
 #define SUMS_SHOWN 10 /* modules and applications of a window */
@@ -14,14 +13,13 @@
 struct text_calls {
     struct buf *out;
     struct arena arena;
-    bool ascii;
-    enum print_syntax syntax;
+    const struct calls_sink_options *options;
     const struct calls_window *window;
 };
 
 static const char *safe_calls(struct text_calls *t, struct slice text)
 {
-    return slice_keep_safe(&t->arena, text, t->ascii).s;
+    return slice_keep_safe(&t->arena, text, t->options->ascii).s;
 }
 
 /* Its counter in the second window. */
@@ -37,7 +35,7 @@ static void put_calls_functions(struct text_calls *t)
     struct calls_function *rows = arena_alloc(&t->arena, (w->n_rows + 1) * sizeof *rows);
     for (size_t i = 0; i < w->n_rows; i++) {
         rows[i] = w->rows[i];
-        rows[i].name = calls_function_name(&t->arena, &rows[i], t->syntax);
+        rows[i].name = calls_function_name(&t->arena, &rows[i], t->options->syntax);
     }
     const struct text_rows functions = {&calls_function_fields,
                                         calls_function_columns(w),
@@ -45,24 +43,31 @@ static void put_calls_functions(struct text_calls *t)
                                         w->n_rows,
                                         sizeof *rows,
                                         lost_count};
-    buf_put_u8(t->out, '\n');
-    text_rows_put(t->out, &functions, t->ascii);
+    calls_text_rows(t->out, &functions, t->options->ascii);
 }
 
-static void put_sums(struct text_calls *t, const struct field_list *fields,
-                     const struct calls_sum *sums, size_t n)
+void calls_text_rows(struct buf *out, const struct text_rows *rows, bool ascii)
 {
-    const size_t shown = n < SUMS_SHOWN ? n : SUMS_SHOWN;
-    if (shown == 0)
+    buf_put_u8(out, '\n');
+    text_rows_put(out, rows, ascii);
+}
+
+void calls_text_sums(struct buf *out, struct arena *arena, const struct text_rows *sums,
+                     const struct calls_sink_options *options)
+{
+    const struct calls_sum *all = sums->rows;
+    struct text_rows shown = *sums;
+    shown.n = sums->n < SUMS_SHOWN ? sums->n : SUMS_SHOWN;
+    if (shown.n == 0)
         return;
-    struct calls_sum *rows = arena_alloc(&t->arena, (shown + 1) * sizeof *rows);
-    for (size_t i = 0; i < shown; i++) {
-        rows[i] = sums[i];
-        rows[i].name = calls_sum_name(&t->arena, &rows[i], t->syntax);
+    struct calls_sum *rows = arena_alloc(arena, shown.n * sizeof *rows);
+    for (size_t i = 0; i < shown.n; i++) {
+        rows[i] = all[i];
+        rows[i].name = calls_sum_name(arena, &rows[i], options->syntax);
     }
-    const struct text_rows shown_rows = {fields, NULL, rows, shown, sizeof *rows, NULL};
-    buf_put_u8(t->out, '\n');
-    text_rows_put(t->out, &shown_rows, t->ascii);
+    shown.rows = rows;
+    shown.row_bytes = sizeof *rows;
+    calls_text_rows(out, &shown, options->ascii);
 }
 
 static const char *window_time(int64_t wall_us, char *to, size_t size)
@@ -120,16 +125,20 @@ static void put_calls_head(struct text_calls *t)
         buf_printf(t->out, "no times: %s\n", safe_calls(t, slice_of(w->timed_why)));
 }
 
-void calls_text_put(struct buf *out, const struct calls_window *w, enum print_syntax syntax,
-                    bool ascii)
+void calls_text_put(struct buf *out, const struct calls_window *w,
+                    const struct calls_sink_options *options)
 {
-    struct text_calls t = {.out = out, .ascii = ascii, .syntax = syntax, .window = w};
+    struct text_calls t = {.out = out, .options = options, .window = w};
+    const struct text_rows modules = {
+        .fields = &calls_module_fields, .rows = w->modules, .n = w->n_modules};
+    const struct text_rows applications = {
+        .fields = &calls_application_fields, .rows = w->applications, .n = w->n_applications};
     arena_init(&t.arena);
     put_calls_head(&t);
     if (w->n_rows > 0) {
         put_calls_functions(&t);
-        put_sums(&t, &calls_module_fields, w->modules, w->n_modules);
-        put_sums(&t, &calls_application_fields, w->applications, w->n_applications);
+        calls_text_sums(out, &t.arena, &modules, options);
+        calls_text_sums(out, &t.arena, &applications, options);
     }
     arena_clear(&t.arena);
 }

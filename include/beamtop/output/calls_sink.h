@@ -47,7 +47,7 @@ int calls_window_read(struct calls_window *out, struct arena *arena, const char 
 void calls_several_json(struct buf *out, const struct calls_several *w);
 void calls_several_text(struct buf *out, const struct calls_several *w,
                         const struct calls_sink_options *options);
-void calls_text_put(struct buf *out, const struct calls_window *w, enum print_syntax syntax,
-                    bool ascii);
+void calls_text_put(struct buf *out, const struct calls_window *w,
+                    const struct calls_sink_options *options);
 
 #endif
