@@ -133,6 +133,10 @@ void fleet_take_queues(struct member *m, const struct table_detail *table);
 void fleet_compare_versions(struct fleet *f);
 /* fleet_rows.c: the member's OTP release, "" where it is unknown; borrowed of its model. */
 struct slice fleet_release(const struct member *m);
+/* The text that most have, and how many; sorts them, and passes over empty ones. False: there is
+ * none, or another one is as frequent. */
+bool fleet_find_common(struct slice *texts, size_t n, struct slice *common, size_t *most);
+int64_t fleet_count_of(double n); /* rounded; -1: unknown */
 
 /* fleet_names.c: calls add for each name, in order. ERR_USAGE says what is wrong, and where; errors
  * of add end it. */

@@ -126,11 +126,6 @@ const char *fleet_recorded_path(const struct fleet_recorded *r, const char *name
 
 /* ---- rows */
 
-static int64_t rounded(double n)
-{
-    return isfinite(n) && n >= 0 && n < 9e15 ? (int64_t)llround(n) : -1;
-}
-
 /* What is not of a moment is a mean. */
 static struct fleet_row row_of(const struct recorded_row *row, const struct recorded_node *node)
 {
@@ -141,15 +136,15 @@ static struct fleet_row row_of(const struct recorded_row *row, const struct reco
     out.note = slice_of(row->note);
     if (!row->is_readable)
         return out;
-    out.memory_bytes = rounded(row->memory);
+    out.memory_bytes = fleet_count_of(row->memory);
     out.utilisation = row->utilisation;
-    out.run_queue = rounded(row->run_queue);
-    out.processes = rounded(row->processes);
+    out.run_queue = fleet_count_of(row->run_queue);
+    out.processes = fleet_count_of(row->processes);
     out.reductions_per_s = row->reductions_per_s;
     out.cost_share = row->cost_share;
     if (node->end.wall_us > 0) {
         out.offset_us = node->end.offset_us;
-        out.bound_us = rounded(node->end.bound_us);
+        out.bound_us = fleet_count_of(node->end.bound_us);
     }
     return out;
 }

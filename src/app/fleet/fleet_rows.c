@@ -42,7 +42,7 @@ static bool is_count(double n)
     return isfinite(n) && fabs(n) < 9e15;
 }
 
-static int64_t count_of(double n)
+int64_t fleet_count_of(double n)
 {
     return is_count(n) && n >= 0 ? (int64_t)llround(n) : -1;
 }
@@ -53,7 +53,7 @@ static void build_real(struct builder *b, double n)
     if (is_count(n))
         build_int(b, (int64_t)llround(n));
     else
-        build_atom(b, "undefined");
+        build_unknown(b, 1);
 }
 
 void fleet_build_row(struct builder *b, const struct fleet_row *row)
@@ -158,7 +158,7 @@ static double resident_of(const struct member *m, const struct system_sample *s)
 static void set_memory(struct fleet_row *out, const struct member *m, const struct system_sample *s)
 {
     const double total = s->memory_bytes[MEMORY_TOTAL], held = fmax(total, resident_of(m, s));
-    out->memory_bytes = count_of(total);
+    out->memory_bytes = fleet_count_of(total);
     out->memory_limit = m->facts.memory_limit > 0 ? m->facts.memory_limit : -1;
     if (out->memory_limit > 0)
         out->limit_share = held / (double)out->memory_limit;
@@ -178,8 +178,8 @@ static void set_way(struct fleet_row *out, const struct member *m)
 {
     struct live_round round = {.us = (double)NAN, .offset_us = (double)NAN};
     (void)live_round_trip(m->live, &round);
-    out->round_trip_us = count_of(round.us);
-    out->bound_us = count_of(round.us / 2);
+    out->round_trip_us = fleet_count_of(round.us);
+    out->bound_us = fleet_count_of(round.us / 2);
     out->offset_us = round.offset_us;
 }
 
@@ -252,23 +252,34 @@ static int compare_texts(const void *a, const void *b)
     return slice_order(*(const struct slice *)a, *(const struct slice *)b);
 }
 
-/* That of most nodes, "" where two have as many; the caller's to copy: borrowed of a model. */
+bool fleet_find_common(struct slice *texts, size_t n, struct slice *common, size_t *most)
+{
+    bool is_tied = true;
+    *common = (struct slice){"", 0};
+    *most = 0;
+    qsort(texts, n, sizeof *texts, compare_texts);
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from; to < n && slice_equal(texts[from], texts[to]);)
+            to++;
+        if (texts[from].len == 0 || to - from < *most)
+            continue;
+        is_tied = to - from == *most;
+        if (!is_tied)
+            *common = texts[from];
+        *most = to - from;
+    }
+    return !is_tied;
+}
+
+/* "": as many nodes have another one. */
 static struct slice common_otp(const struct fleet *f)
 {
-    struct slice *all = alloc_zero(f->n + 1, sizeof *all), common = {"", 0};
-    size_t n = 0, most = 0;
-    for (size_t i = 0; i < f->n; i++) {
-        all[n] = fleet_release(f->members[i]);
-        n += all[n].len > 0;
-    }
-    qsort(all, n, sizeof *all, compare_texts);
-    for (size_t from = 0, to; from < n; from = to) {
-        for (to = from; to < n && slice_equal(all[from], all[to]);)
-            to++;
-        if (to - from >= most)
-            common = to - from > most ? all[from] : (struct slice){"", 0};
-        most = to - from > most ? to - from : most;
-    }
+    struct slice *all = alloc_zero(f->n + 1, sizeof *all), common;
+    size_t most;
+    for (size_t i = 0; i < f->n; i++)
+        all[i] = fleet_release(f->members[i]);
+    if (!fleet_find_common(all, f->n, &common, &most))
+        common.len = 0;
     free(all);
     return common;
 }

@@ -70,21 +70,6 @@ static struct version *list_versions(const struct fleet *f, size_t *n)
     return all;
 }
 
-/* That of most, empty where two are of as many. */
-static struct slice common_version(const struct version *all, size_t n)
-{
-    struct slice common = {"", 0};
-    size_t most = 0;
-    for (size_t from = 0, to; from < n; from = to) {
-        for (to = from; to < n && slice_equal(all[from].version, all[to].version);)
-            to++;
-        if (to - from >= most)
-            common = to - from > most ? all[from].version : (struct slice){"", 0};
-        most = to - from > most ? to - from : most;
-    }
-    return common;
-}
-
 /* The first has room in any case. */
 static void note_version(const struct version *v, struct slice common)
 {
@@ -107,7 +92,13 @@ static void note_apart(const struct version *all, size_t n)
 {
     if (slice_equal(all[0].version, all[n - 1].version))
         return;
-    const struct slice common = common_version(all, n);
+    struct slice *texts = alloc_zero(n, sizeof *texts), common;
+    size_t most;
+    for (size_t i = 0; i < n; i++)
+        texts[i] = all[i].version;
+    if (!fleet_find_common(texts, n, &common, &most))
+        common.len = 0;
+    free(texts);
     for (size_t i = 0; i < n; i++)
         if (!slice_equal(all[i].version, common))
             note_version(&all[i], common);

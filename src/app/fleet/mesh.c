@@ -372,11 +372,6 @@ static const char *const kinds[] = {
 static const char *const levels[] = {
     [MESH_FIX] = "fix", [MESH_CHECK] = "check", [MESH_INFO] = "info", [MESH_FINE] = ""};
 
-static int64_t rate_of(double per_s)
-{
-    return isfinite(per_s) && per_s >= 0 && per_s < 9e15 ? (int64_t)llround(per_s) : -1;
-}
-
 static struct slice word_of(enum mesh_kind kind, const struct links_row *l)
 {
     const bool is_pair = kind == MESH_MNESIA || kind == MESH_ONE_SIDED || kind == MESH_FLAPPING ||
@@ -412,8 +407,8 @@ static void build_row(struct builder *b, const struct mesh_made *row)
     build_known_text(b, word_of(row->kind, ba));
     build_known_int(b, ab ? ab->queue_bytes : -1);
     build_known_int(b, ba ? ba->queue_bytes : -1);
-    build_known_int(b, ab ? rate_of(ab->out_per_s) : -1);
-    build_known_int(b, ba ? rate_of(ba->out_per_s) : -1);
+    build_known_int(b, ab ? fleet_count_of(ab->out_per_s) : -1);
+    build_known_int(b, ba ? fleet_count_of(ba->out_per_s) : -1);
     build_known_int(b, row->reconnects > 0 ? (int64_t)row->reconnects : -1);
     build_known_text(b, row->note);
 }

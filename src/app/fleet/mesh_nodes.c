@@ -2,6 +2,7 @@
 /* What one of several nodes has that the others have not. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
@@ -67,31 +68,11 @@ static const struct setting {
     {"groups of pg", put_groups, MESH_INFO, MESH_SETTING},
 };
 
-static size_t count_same(const struct slice *values, size_t n, struct slice value)
+/* values, sorted: room for the text of each. */
+static void compare_setting(struct mesh *x, const struct setting *s, struct slice *values,
+                            struct slice *sorted)
 {
-    size_t same = 0;
-    for (size_t i = 0; i < n; i++)
-        same += slice_equal(values[i], value);
-    return same;
-}
-
-/* Of several that are as frequent the first; most: on so many nodes. */
-static struct slice find_common(const struct slice *values, size_t n, size_t *most)
-{
-    struct slice common = {"", 0};
-    *most = 0;
-    for (size_t i = 0; i < n && *most * 2 < n; i++) {
-        const size_t same = values[i].len > 0 ? count_same(values, n, values[i]) : 0;
-        if (same > *most) {
-            common = values[i];
-            *most = same;
-        }
-    }
-    return common;
-}
-
-static void compare_setting(struct mesh *x, const struct setting *s, struct slice *values)
-{
+    struct slice common;
     struct buf text;
     size_t most, known = 0;
     buf_init(&text, 0);
@@ -102,7 +83,8 @@ static void compare_setting(struct mesh *x, const struct setting *s, struct slic
         known += text.len > 0;
     }
     buf_clear(&text);
-    const struct slice common = find_common(values, x->n, &most);
+    memcpy(sorted, values, x->n * sizeof *sorted);
+    (void)fleet_find_common(sorted, x->n, &common, &most);
     for (size_t i = 0; i < x->n; i++) {
         if (values[i].len == 0 || slice_equal(values[i], common))
             continue;
@@ -205,11 +187,11 @@ static void compare_measure(struct mesh *x, const struct measure *m, double *val
 
 void mesh_compare_nodes(struct mesh *x)
 {
-    struct slice *texts = alloc_zero(x->n + 1, sizeof *texts);
+    struct slice *texts = alloc_zero(2 * x->n + 1, sizeof *texts);
     double *values = alloc_zero(x->n + 1, sizeof *values);
     double *sorted = alloc_zero(x->n + 1, sizeof *sorted);
     for (size_t i = 0; i < ARRAY_LEN(settings); i++)
-        compare_setting(x, &settings[i], texts);
+        compare_setting(x, &settings[i], texts, texts + x->n);
     for (size_t i = 0; i < ARRAY_LEN(measures); i++)
         compare_measure(x, &measures[i], values, sorted);
     free(texts);
