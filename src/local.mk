@@ -183,6 +183,7 @@ include src/app/spans/local.mk
 include src/app/source/local.mk
 include src/app/tui/local.mk
 include src/app/tui_fleet/local.mk
+include src/app/pod/local.mk
 include src/app/way/local.mk
 include src/app/tui_outside/local.mk
 src_libapp_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(JANSSON_CFLAGS)

@@ -30,6 +30,7 @@ static void read_env(struct app_env *env)
         .tls_cert = getenv("BEAMTOP_TLS_CERT"),
         .tls_key = getenv("BEAMTOP_TLS_KEY"),
         .tls_key_password = getenv("BEAMTOP_TLS_KEY_PASSWORD"),
+        .debug_image = getenv("BEAMTOP_DEBUG_IMAGE"),
         .home = getenv("HOME"),
         .xdg_config_home = getenv("XDG_CONFIG_HOME"),
         .xdg_state_home = getenv("XDG_STATE_HOME"),

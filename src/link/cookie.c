@@ -32,6 +32,8 @@ const char *cookie_origin_text(enum cookie_origin s)
         return "--cookie";
     case COOKIE_DISCOVERED:
         return "the one found on this host";
+    case COOKIE_FAR:
+        return "the one found there";
     case COOKIE_HOME:
         return "~/.erlang.cookie";
     }

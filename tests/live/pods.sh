@@ -3,7 +3,8 @@
 # Stand-ins for docker and kubectl, first in PATH; sourced after releases.sh. They take the arguments of
 # the real ones and fail with their texts; what they run, they run on this host.
 #   containers: shop (all works), bare (no shell), stopped; pods of the namespace shop: web, bare, gone,
-#   guarded (no exec), closed (neither exec nor port-forward)
+#   guarded (no exec), closed (neither exec nor port-forward), sealed (bare, no port-forward: an ephemeral
+#   container serves), nopull (the same, whose image is not there), crashing, expired (a token)
 
 put_docker() {
     cat <<-'END'
@@ -20,45 +21,72 @@ put_docker() {
 	END
 }
 
+# Texts and exit codes of kubectl 1.32. An ephemeral container that was started is a file beside bin.
 put_kubectl() {
     cat <<-'END'
 	#!/bin/sh
+	debugged=$(dirname "$0")/../debugged
+	forbid() {
+	    echo "Error from server (Forbidden): pods \"$pod\" is forbidden: User \"dev\" cannot $1 resource \"$2\" in API group \"\" in the namespace \"shop\"" >&2
+	    exit 1
+	}
+	run() {
+	    "$@"
+	    code=$?
+	    [ "$code" = 0 ] || echo "command terminated with exit code $code" >&2
+	    exit "$code"
+	}
+	describe() {
+	    phase=Running state='true 2026-01-01T00:00:00Z '
+	    case $pod in crashing) state='false  CrashLoopBackOff' ;; pending) phase=Pending state='false  ContainerCreating' ;; esac
+	    printf 'phase %s\ndefault  app\ncontainer app %s\n' "$phase" "$state"
+	    [ ! -f "$debugged" ] || printf 'ephemeral %s false %s\n' "$(cat "$debugged")" \
+	        "$([ "$pod" = nopull ] && echo ' ErrImagePull' || echo '2026-01-01T00:00:00Z ')"
+	}
 	case $1 in
 	--context=a/b) shift ;;
 	--context=*) echo "error: context \"${1#*=}\" does not exist" >&2; exit 1 ;;
 	esac
 	[ "$1" = --namespace=shop ] || { echo "Error from server (NotFound): namespaces \"${1#*=}\" not found" >&2; exit 1; }
-	verb=$2
+	verb=$2 in=app
 	shift 2
 	case $verb in
 	exec)
 	    [ "$1" = -i ] && shift
-	    case $1 in
-	    --container=app) shift ;;
-	    --container=*) echo "error: container ${1#*=} is not valid for pod $2" >&2; exit 1 ;;
-	    esac
+	    case $1 in --container=*) in=${1#*=}; shift ;; esac
 	    pod=$1
 	    shift 2 ;;
 	port-forward)
 	    [ "$1" = --address=127.0.0.1 ] || exit 1
 	    pod=${2#pod/} port=${3#:} ;;
+	get) pod=$2 ;;
+	auth) pod=${3#pods/} verb=may_${4#--subresource=} ;;
+	debug) pod=$1 ;;
 	esac
 	case $verb:$pod in
+	may_ephemeralcontainers:closed | may_exec:guarded | may_exec:closed | may_portforward:closed | may_portforward:sealed | may_portforward:nopull)
+	    echo no; exit 1 ;;
+	may_*) echo yes; exit ;;
 	*:gone) echo 'Error from server (NotFound): pods "gone" not found' >&2; exit 1 ;;
-	exec:web)
-	    "$@"
-	    code=$?
-	    [ "$code" = 0 ] || echo "command terminated with exit code $code" >&2
-	    exit "$code" ;;
-	exec:bare)
+	*:expired) echo 'error: You must be logged in to the server (Unauthorized)' >&2; exit 1 ;;
+	get:*) describe; exit ;;
+	debug:*)
+	    case " $* " in *' --profile='*) [ "$pod" != sealed ] || { echo 'error: unknown flag: --profile' >&2; exit 1; } ;; esac
+	    case " $* " in *' --image=registry/shell:1 --container=beamtop-shell-1 --target=app '*) ;; *) exit 9 ;; esac
+	    echo beamtop-shell-1 >"$debugged"
+	    echo 'Targeting container "app". If you don'"'t see processes from this container it may be because the container runtime doesn't support this feature." >&2
+	    exit ;;
+	exec:*) [ "$in" = app ] || [ "$in" = "$(cat "$debugged" 2>/dev/null)" ] ||
+	    { echo "Error from server (BadRequest): container $in is not valid for pod $pod" >&2; exit 1; } ;;
+	esac
+	case $verb:$pod:$in in
+	exec:web:* | exec:sealed:beamtop-*) run "$@" ;;
+	exec:bare:* | exec:sealed:* | exec:nopull:*)
 	    echo 'error: Internal error occurred: error executing command in container: failed to exec in container: failed to start exec "6c1d": OCI runtime exec failed: exec failed: unable to start container process: exec: "sh": executable file not found in $PATH: unknown' >&2
 	    exit 1 ;;
-	exec:*)
-	    echo "Error from server (Forbidden): pods \"$pod\" is forbidden: User \"dev\" cannot create resource \"pods/exec\" in API group \"\" in the namespace \"shop\"" >&2
-	    exit 1 ;;
-	port-forward:closed)
-	    echo 'Error from server (Forbidden): pods "closed" is forbidden: User "dev" cannot create resource "pods/portforward" in API group "" in the namespace "shop"' >&2
-	    exit 1 ;;
+	exec:crashing:*) echo 'error: Internal error occurred: unable to upgrade connection: container not found ("app")' >&2; exit 1 ;;
+	exec:*) forbid create pods/exec ;;
+	port-forward:closed:* | port-forward:sealed:* | port-forward:nopull:*) forbid create pods/portforward ;;
 	port-forward:*)
 	    echo "Forwarding from 127.0.0.1:$port -> $port"
 	    exec sleep 1200 ;;

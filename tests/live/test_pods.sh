@@ -35,10 +35,56 @@ pods_fail_in_words() {
         fails_with 3 'no such pod or namespace' k8s://nosuch/web &&
         fails_with 3 'no such container' k8s://shop/web/nosuch &&
         fails_with 3 'no such context' k8s://nosuch/shop/web/ &&
-        fails_with 3 'neither run commands in pods there' k8s://shop/closed &&
+        fails_with 3 'run commands in pods there .pods/exec.; kubectl port-forward' k8s://shop/closed &&
+        told 'forward ports there .pods/portforward.' &&
+        fails_with 3 'the container does not run' k8s://shop/crashing &&
+        fails_with 3 'log in again' k8s://shop/expired &&
         fails_with 2 'invalid pod' 'k8s://shop/--kubeconfig=x' &&
         fails_with 2 'invalid container' 'docker://-x/y' &&
         fails_with 2 'a node is reached by' 'http://shop/y' && leaves_nothing_here
+}
+
+# The cookie is the node's, read there.
+needs_no_cookie() {
+    command -v bash >/dev/null || { not_tried "no bash here to carry streams"; return 0; }
+    HOME=$work/run XDG_RUNTIME_DIR=$work/run "$beamtop" info k8s://shop/web --timeout 60 --format json \
+        </dev/null >"$work/out" 2>"$work/err"
+    ends_with 0 $? && holds '.[0].node == "'"$node"'"' && leaves_nothing_here
+}
+
+# Nothing is started without consent; then it serves, and serves again.
+starts_an_ephemeral_container() {
+    command -v bash >/dev/null || { not_tried "no bash here to carry streams"; return 0; }
+    rm -f "$work/debugged"
+    fails_with 3 'no shell to carry a stream; kubectl port-forward' k8s://shop/sealed &&
+        fails_with 5 'add --yes' k8s://shop/sealed --debug-image registry/shell:1 &&
+        told 'its entry stays until the pod ends' && [ ! -e "$work/debugged" ] || return 1
+    for n in 1 2; do
+        by_way info k8s://shop/sealed --debug-image registry/shell:1 --yes --format json >"$work/out" 2>"$work/err"
+        ends_with 0 $? && holds '.[0].node == "'"$node"'"' || return 1
+    done
+    rm "$work/debugged"
+    fails_with 3 'cannot be pulled' k8s://shop/nopull --debug-image registry/shell:1 --yes &&
+        fails_with 3 'pods/exec' k8s://shop/closed --debug-image registry/shell:1 --yes &&
+        fails_with 2 'not an image' k8s://shop/sealed --debug-image=-x --yes && leaves_nothing_here
+}
+
+# check WORD STATE TEXT, of `beamtop doctor URL`
+checked() { holds 'any(.[0].rows[]; .check == "'"$1"'" and .state == "'"$2"'" and (.text | contains("'"$3"'")))'; }
+examines() { by_way doctor "$1" --format json >"$work/out" 2>"$work/err"; }
+doctor_says_what_is_missing() {
+    examines k8s://shop/guarded
+    ends_with 0 $? && checked pod ok Running && checked container ok app && checked exec note 'not allowed' &&
+        checked forward ok allowed && checked cookie ok cookie-file && checked connection ok pod || return 1
+    examines k8s://shop/closed
+    ends_with 3 $? && checked forward note 'not allowed' && checked ephemeral note 'not allowed' &&
+        checked connection fail pods/portforward || return 1
+    examines k8s://shop/crashing
+    ends_with 3 $? && checked container fail CrashLoopBackOff || return 1
+    examines k8s://shop/gone
+    ends_with 3 $? && checked pod fail 'no such pod' || return 1
+    examines k8s://shop/sealed
+    ends_with 3 $? && checked tools fail shell && leaves_nothing_here
 }
 
 says_what_is_not_installed() {
@@ -52,7 +98,8 @@ loses_its_stream() {
 }
 is_killed() { in_a_trace "k8s://shop/guarded/$(name_of)@" beamtop_itself && [ "$ended" = 137 ]; }
 
-once reaches_it forwards_a_port each_failure_has_its_words pods_fail_in_words says_what_is_not_installed \
+once reaches_it needs_no_cookie forwards_a_port each_failure_has_its_words pods_fail_in_words \
+    starts_an_ephemeral_container doctor_says_what_is_missing says_what_is_not_installed \
     loses_its_stream is_killed
 run put_stand_ins
 run_on_releases

@@ -20,6 +20,7 @@ enum cookie_origin {
     COOKIE_ENV,        /* BEAMTOP_COOKIE */
     COOKIE_OPTION,     /* --cookie */
     COOKIE_DISCOVERED, /* the target's command line or its owner's home */
+    COOKIE_FAR,        /* the same, of another host: read there by the way that leads to it */
     COOKIE_HOME,       /* our own ~/.erlang.cookie */
 };
 

@@ -26,6 +26,7 @@ struct app_env {
     struct reach *reach; /* to nodes that are named by a URL; owned by main, never NULL */
     const char *theme_path, *config;
     const char *tls_cacert, *tls_cert, *tls_key, *tls_key_password;
+    const char *debug_image;
     bool utf8; /* the locale's character set */
     bool in_tty, out_tty, err_tty;
 };
@@ -52,6 +53,7 @@ struct cli_options {
     const char *cookies; /* a file of patterns and cookies */
     const char *tls_cacert, *tls_cert, *tls_key, *tls_key_password_file, *tls_verify;
     bool tls, no_tls;
+    const char *debug_image; /* of an ephemeral container in a pod */
     bool cluster;
     double timeout_s;
     double interval_s;

@@ -43,6 +43,8 @@ const struct cli_option cli_option_table[] = {
     {"tls-verify", 0, FOR_CONNECT, TYPE_TEXT, AT(tls_verify), 0, 0, 0, "WHAT",
      "check of the node's certificate: none, ca, or full: also its host name (ca with "
      "--tls-cacert, else none)"},
+    {"debug-image", 0, FOR_CONNECT, TYPE_TEXT, AT(debug_image), 0, 0, 0, "IMAGE",
+     "of a pod that carries no stream: start an ephemeral container of IMAGE in it; asks first"},
     {"interval", 'i', FOR_TICKS | FOR_SCREEN | FOR_RECORD, TYPE_SECONDS, AT(interval_s),
      AT(interval_given), 0.25, 3600, "SECONDS", "time between ticks, 0.25 to 3600 (1; record: 5)"},
     {"budget", 'b', FOR_TICKS | FOR_SCREEN | FOR_RECORD | FOR_SAMPLE, TYPE_SHARE, AT(budget),
@@ -215,7 +217,8 @@ const struct cli_option cli_option_table[] = {
      "only running and runnable processes"},
     {"gc", 0, FOR_HEAPS, TYPE_TEXT, AT(collect), 0, 0, 0, "PID|NAME",
      "collect the garbage of this process, after saying what that costs; asks first"},
-    {"yes", 0, FOR_HEAPS, TYPE_FLAG, AT(yes), 0, 0, 0, NULL, "--gc: do not ask"},
+    {"yes", 0, FOR_HEAPS | FOR_CONNECT, TYPE_FLAG, AT(yes), 0, 0, 0, NULL,
+     "--gc, --debug-image: do not ask"},
     {"by", 0, FOR_HEAPS, TYPE_TEXT, AT(by), 0, 0, 0, "OWNER",
      "add these up by application, module, name, label, kin or kind"},
     {"for", 0, FOR_HEAPS, TYPE_SECONDS, AT(for_s), AT(for_given), 0.25, 3600, "TIME",
@@ -438,6 +441,8 @@ const struct cli_command cli_commands[] = {
      COMMANDS_HIDDEN, command_sampler},
     {"streams", "", "the process that carries streams to other hosts", FOR_ALL, 0, 0, 0,
      COMMANDS_HIDDEN, command_streams},
+    {"relay", "[PORT ADDRESS]", "what carries streams in a pod", FOR_ALL, 0, 0, 2,
+     COMMANDS_HIDDEN, command_relay},
     {"generate", "WHAT", "tables of the program for its manual", FOR_ALL, 0, 1, 1, COMMANDS_HIDDEN,
      command_generate},
 };

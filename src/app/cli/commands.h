@@ -39,6 +39,7 @@ int command_sample(const struct cli_options *o, const struct app_env *env);
 int command_outside(const struct cli_options *o, const struct app_env *env);
 int command_pstack(const struct cli_options *o, const struct app_env *env);
 int command_blame(const struct cli_options *o, const struct app_env *env);
+int command_relay(const struct cli_options *o, const struct app_env *env);
 int command_streams(const struct cli_options *o, const struct app_env *env);
 int command_sampler(const struct cli_options *o, const struct app_env *env);
 int command_generate(const struct cli_options *o, const struct app_env *env);

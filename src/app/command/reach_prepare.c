@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "app/pod/pod_cookie.h"
+#include "app/pod/pod_debug.h"
 #include "app/source/nodes.h"
 #include "app/way/reach.h"
 #include "beamtop/base/alloc.h"
@@ -132,6 +134,36 @@ static int find_node(struct conn_way *way, struct way_url *url, const struct cli
     return rc;
 }
 
+/* The way of a URL: of a pod, maybe through another container of it. */
+static int prepare_pod(struct reach *w, struct conn_way **way, struct way_url *url,
+                       const char *text, const struct cli_options *o, const struct app_env *env,
+                       struct error *err)
+{
+    struct buf changed;
+    int rc = way_url_parse(url, text, err);
+    if (rc == 0 && url->scheme == WAY_K8S)
+        rc = pod_debug_prepare(url, o, env, err);
+    if (rc != 0)
+        return rc;
+    buf_init(&changed, 0);
+    way_url_put(&changed, url, url->node);
+    rc = reach_find(w, way, url, buf_cstr(&changed), err);
+    buf_clear(&changed);
+    return rc;
+}
+
+/* Of a node in a pod that no cookie was given for: the one that it has there. */
+static void find_cookie(struct conn_way *way, const struct way_url *url,
+                        const struct cli_options *o, const struct app_env *env)
+{
+    struct cookie found;
+    if (url->scheme != WAY_K8S || o->cookie || o->cookie_file || o->cookies || env->cookie)
+        return;
+    if (pod_cookie(&found, url, (unsigned)(o->timeout_s * 1000)))
+        reach_lend(way, url->node, &found);
+    cookie_wipe(&found);
+}
+
 /* Appends the URL, with its node. One of several is left to its connection, which fails by itself
  * where its host is not reached. */
 static int prepare_url(struct reach *w, struct buf *out, const char *text, bool is_one_of,
@@ -139,7 +171,7 @@ static int prepare_url(struct reach *w, struct buf *out, const char *text, bool 
 {
     struct conn_way *way;
     struct way_url url;
-    int rc = reach_find(w, &way, &url, text, err);
+    int rc = prepare_pod(w, &way, &url, text, o, env, err);
     if (rc == 0 && url.scheme == WAY_SSH)
         rc = reach_connect(w, text, env->in_tty && env->err_tty, err);
     if ((rc == ERR_CONNECT || rc == ERR_TIMEOUT) && is_one_of && *url.node != '\0') {
@@ -150,6 +182,8 @@ static int prepare_url(struct reach *w, struct buf *out, const char *text, bool 
         rc = find_node(way, &url, o, env, err);
     if (rc == 0)
         way_url_put(out, &url, url.node);
+    if (rc == 0)
+        find_cookie(way, &url, o, env);
     return rc;
 }
 
@@ -201,5 +235,9 @@ int reach_prepare_command(struct reach *w, const struct cli_command *command, st
         rc = prepare_names(w, node, o, env, err);
     if (rc == 0 && has_url(o->with))
         rc = prepare_names(w, &o->with, o, env, err);
-    return rc;
+    if (rc == 0 || strcmp(command->name, "doctor") != 0)
+        return rc;
+    reach_note(w, err); /* its checks say the rest */
+    *err = (struct error){0};
+    return 0;
 }

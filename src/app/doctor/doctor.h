@@ -10,12 +10,39 @@
 #include <stddef.h>
 #include <uv.h>
 
+#include "beamtop/base/attr.h"
 #include "beamtop/base/error.h"
 #include "beamtop/link/conn.h"
 #include "beamtop/link/discover.h"
 #include "beamtop/local/ladder.h"
 #include "app/cli/cli.h"
+#include "app/pod/pod.h"
 #include "app/source/target.h"
+
+enum doctor_state {
+    DOCTOR_OK,
+    DOCTOR_NOTE, /* not as it should be, or not known; the node can be opened all the same */
+    DOCTOR_FAIL, /* keeps from opening it, or from what the check is of */
+    DOCTOR_NONE, /* does not concern this node: no line */
+};
+
+#define DOCTOR_FAR_CHECKS 6 /* of a way */
+#define DOCTOR_CHECKS (14 + DOCTOR_FAR_CHECKS)
+
+struct doctor_line {
+    const char *check; /* its word */
+    enum doctor_state state;
+    char text[768];
+    char fix[512]; /* what lifts it; "" where there is nothing to lift */
+};
+
+/* What leads to a node that is named by a URL. */
+struct doctor_far {
+    struct doctor_line lines[DOCTOR_FAR_CHECKS];
+    size_t n;
+    struct pod pod;
+    int may_exec, may_forward; /* 0: not allowed; -1: not known */
+};
 
 /* What is known of one node; all is borrowed by the checks. */
 struct doctor_facts {
@@ -35,26 +62,17 @@ struct doctor_facts {
     struct error no_address;
     struct error no_entry; /* into its namespace, when it is in another one */
     struct ladder ladder;  /* of a VM of this host */
-};
-
-enum doctor_state {
-    DOCTOR_OK,
-    DOCTOR_NOTE, /* not as it should be, or not known; the node can be opened all the same */
-    DOCTOR_FAIL, /* keeps from opening it, or from what the check is of */
-    DOCTOR_NONE, /* does not concern this node: no line */
-};
-
-#define DOCTOR_CHECKS 14
-
-struct doctor_line {
-    const char *check; /* its word */
-    enum doctor_state state;
-    char text[768];
-    char fix[512]; /* what lifts it; "" where there is nothing to lift */
+    struct doctor_far far;
 };
 
 /* Fills out, in the order of the table; returns how many lines there are. */
 size_t doctor_check(struct doctor_line out[DOCTOR_CHECKS], const struct doctor_facts *f);
+void doctor_say(struct doctor_line *out, enum doctor_state state, const char *format, ...)
+    ATTR_PRINTF(3, 4);
+/* An error, of which the last sentences are what lifts it. */
+void doctor_say_error(struct doctor_line *out, enum doctor_state state, const struct error *err);
+/* Checks what leads to a URL, by runs of kubectl or docker, each within 10 s; else nothing. */
+void doctor_look_far(struct doctor_far *far, const char *asked);
 /* "ok", "note", "fail" */
 const char *doctor_state_word(enum doctor_state state);
 /* 0 when it was opened, else the exit code of `info`. */

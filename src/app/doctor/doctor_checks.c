@@ -20,9 +20,7 @@
 #define OLDEST_OTP 23
 #define NEWEST_OTP 29
 
-static void say(struct doctor_line *out, enum doctor_state state, const char *format, ...)
-    ATTR_PRINTF(3, 4);
-static void say(struct doctor_line *out, enum doctor_state state, const char *format, ...)
+void doctor_say(struct doctor_line *out, enum doctor_state state, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -32,9 +30,9 @@ static void say(struct doctor_line *out, enum doctor_state state, const char *fo
 }
 
 /* An error's last sentences say what to do next: they stand behind the first full stop. */
-static void say_error(struct doctor_line *out, enum doctor_state state, const struct error *err)
+void doctor_say_error(struct doctor_line *out, enum doctor_state state, const struct error *err)
 {
-    say(out, state, "%s", err->text);
+    doctor_say(out, state, "%s", err->text);
     for (char *at = strstr(out->text, ". "); at; at = strstr(at + 1, ". ")) {
         if (!text_is_capital(at[2]))
             continue;
@@ -51,12 +49,14 @@ static void check_name(const struct doctor_facts *f, struct doctor_line *out)
     const char *name = f->vm ? f->vm->node : f->target.name, *at = strchr(name, '@');
     const bool is_long = f->vm && f->vm->form != DISCOVER_UNKNOWN ? f->vm->form == DISCOVER_LONG
                                                                   : at && strchr(at, '.');
-    if (f->no_target.code != ERR_NONE && (!at || !f->vm))
-        say_error(out, DOCTOR_FAIL, &f->no_target);
+    if (f->no_target.code != ERR_NONE && f->far.n > 0)
+        out->state = DOCTOR_NONE; /* the connection says it */
+    else if (f->no_target.code != ERR_NONE && (!at || !f->vm))
+        doctor_say_error(out, DOCTOR_FAIL, &f->no_target);
     else if (!at)
-        say(out, DOCTOR_OK, "%.255s: taken for one of this host", name);
+        doctor_say(out, DOCTOR_OK, "%.255s: taken for one of this host", name);
     else
-        say(out, DOCTOR_OK, "%.255s: %s names", name, is_long ? "long" : "short");
+        doctor_say(out, DOCTOR_OK, "%.255s: %s names", name, is_long ? "long" : "short");
 }
 
 static void check_process(const struct doctor_facts *f, struct doctor_line *out)
@@ -66,16 +66,17 @@ static void check_process(const struct doctor_facts *f, struct doctor_line *out)
     if (vm && !vm->user[0])
         snprintf(uid, sizeof uid, "with uid %lu", (unsigned long)vm->uid);
     if (f->several.code != ERR_NONE)
-        say_error(out, DOCTOR_NOTE, &f->several);
+        doctor_say_error(out, DOCTOR_NOTE, &f->several);
     else if (!vm)
-        say(out, DOCTOR_OK, "not on this host: not checked from outside");
+        doctor_say(out, DOCTOR_OK, "not on this host: not checked from outside");
     else if (vm->pid == 0)
-        say(out, DOCTOR_NOTE, "not visible: only epmd knows it");
+        doctor_say(out, DOCTOR_NOTE, "not visible: only epmd knows it");
     else
-        say(out, DOCTOR_OK, "OS process %d of user %s%s%s%s", (int)vm->pid,
-            vm->user[0] ? vm->user : uid, vm->other_network ? ", other network namespace" : "",
-            vm->other_root ? ", other root directory" : "",
-            vm->other_users ? ", other user namespace" : "");
+        doctor_say(out, DOCTOR_OK, "OS process %d of user %s%s%s%s", (int)vm->pid,
+                   vm->user[0] ? vm->user : uid,
+                   vm->other_network ? ", other network namespace" : "",
+                   vm->other_root ? ", other root directory" : "",
+                   vm->other_users ? ", other user namespace" : "");
 }
 
 static bool goes_local(const struct doctor_facts *f)
@@ -89,14 +90,15 @@ static void check_host(const struct doctor_facts *f, struct doctor_line *out)
     if (!at || f->no_target.code != ERR_NONE || (f->target.conn.way && !f->vm))
         out->state = DOCTOR_NONE;
     else if (f->addresses > 0 && strcmp(f->address, at + 1) == 0)
-        say(out, DOCTOR_OK, "%s: an address", f->address);
+        doctor_say(out, DOCTOR_OK, "%s: an address", f->address);
     else if (f->addresses > 0)
-        say(out, DOCTOR_OK, "%.255s is %s%s", at + 1, f->address,
-            f->addresses > 1 ? " and others" : "");
+        doctor_say(out, DOCTOR_OK, "%.255s is %s%s", at + 1, f->address,
+                   f->addresses > 1 ? " and others" : "");
     else if (goes_local(f))
-        say(out, DOCTOR_OK, "%.255s has no address: not needed, the VM is on this host", at + 1);
+        doctor_say(out, DOCTOR_OK, "%.255s has no address: not needed, the VM is on this host",
+                   at + 1);
     else
-        say_error(out, DOCTOR_FAIL, &f->no_address);
+        doctor_say_error(out, DOCTOR_FAIL, &f->no_address);
 }
 
 static bool epmd_fails(const struct doctor_facts *f)
@@ -112,26 +114,26 @@ static void check_epmd(const struct doctor_facts *f, struct doctor_line *out)
     if (f->no_target.code != ERR_NONE)
         out->state = DOCTOR_NONE;
     else if (epmd_fails(f))
-        say_error(out, DOCTOR_FAIL, &f->down);
+        doctor_say_error(out, DOCTOR_FAIL, &f->down);
     else if (vm && vm->in_epmd)
-        say(out, DOCTOR_OK, "knows it, on port %u", f->epmd_port);
+        doctor_say(out, DOCTOR_OK, "knows it, on port %u", f->epmd_port);
     else if (vm && vm->port != 0)
-        say(out, DOCTOR_OK, "not needed: the port is known from the VM's %s",
-            vm->address[0] ? "sockets" : "flags");
+        doctor_say(out, DOCTOR_OK, "not needed: the port is known from the VM's %s",
+                   vm->address[0] ? "sockets" : "flags");
     else if (vm && vm->epmd_port != 0)
-        say(out, DOCTOR_OK, "the VM's is on port %u", vm->epmd_port);
+        doctor_say(out, DOCTOR_OK, "the VM's is on port %u", vm->epmd_port);
     else if (f->target.conn.port != 0)
-        say(out, DOCTOR_OK, "not asked: a port was given");
+        doctor_say(out, DOCTOR_OK, "not asked: a port was given");
     else
-        say(out, f->up ? DOCTOR_OK : DOCTOR_NOTE, "%s",
-            f->up ? "knows it" : "not asked: see the connection");
+        doctor_say(out, f->up ? DOCTOR_OK : DOCTOR_NOTE, "%s",
+                   f->up ? "knows it" : "not asked: see the connection");
 }
 
 static void check_port(const struct doctor_facts *f, struct doctor_line *out)
 {
     const uint16_t port = f->target.conn.port != 0 ? f->target.conn.port : f->vm ? f->vm->port : 0;
     if (port != 0)
-        say(out, DOCTOR_OK, "%u", port);
+        doctor_say(out, DOCTOR_OK, "%u", port);
     else
         out->state = DOCTOR_NONE;
 }
@@ -143,11 +145,11 @@ static void check_transport(const struct doctor_facts *f, struct doctor_line *ou
     if (f->vm && f->vm->node[0] == '\0')
         out->state = DOCTOR_NONE;
     else if (is_tls && !tls_available())
-        say(out, DOCTOR_FAIL, "TLS, and beamtop is built without OpenSSL");
+        doctor_say(out, DOCTOR_FAIL, "TLS, and beamtop is built without OpenSSL");
     else if (is_tls && *note)
-        say(out, DOCTOR_NOTE, "TLS, without the node's certificates: %.200s", note);
+        doctor_say(out, DOCTOR_NOTE, "TLS, without the node's certificates: %.200s", note);
     else if (f->up || protocol[0] != '\0')
-        say(out, DOCTOR_OK, "%s", is_tls ? "TLS" : "TCP");
+        doctor_say(out, DOCTOR_OK, "%s", is_tls ? "TLS" : "TCP");
     else
         out->state = DOCTOR_NONE;
 }
@@ -160,10 +162,11 @@ static void check_cookie(const struct doctor_facts *f, struct doctor_line *out)
     if (f->no_target.code != ERR_NONE)
         out->state = DOCTOR_NONE;
     else if (!f->target.conn.cookie)
-        say_error(out, DOCTOR_FAIL, &f->target.no_cookie);
+        doctor_say_error(out, DOCTOR_FAIL, &f->target.no_cookie);
     else
-        say(out, rejected ? DOCTOR_FAIL : DOCTOR_OK, "from %s%s%s", *place ? "the VM's " : "",
-            *place ? place : cookie_origin_text(origin), rejected ? ": not this node's" : "");
+        doctor_say(out, rejected ? DOCTOR_FAIL : DOCTOR_OK, "from %s%s%s",
+                   *place ? "the VM's " : "", *place ? place : cookie_origin_text(origin),
+                   rejected ? ": not this node's" : "");
     if (rejected)
         snprintf(out->fix, sizeof out->fix, "Give it with --cookie-file FILE or BEAMTOP_COOKIE");
 }
@@ -172,12 +175,12 @@ static void check_connection(const struct doctor_facts *f, struct doctor_line *o
 {
     const struct conn_way *way = f->target.conn.way;
     if (f->up)
-        say(out, DOCTOR_OK, "to %.255s as %.255s%s%.200s", f->peer, f->own, way ? ", by " : "",
-            way ? way->text : "");
+        doctor_say(out, DOCTOR_OK, "to %.255s as %.255s%s%.200s", f->peer, f->own,
+                   way ? ", by " : "", way ? way->text : "");
     else if (f->down.code != ERR_NONE)
-        say_error(out, DOCTOR_FAIL, &f->down);
+        doctor_say_error(out, DOCTOR_FAIL, &f->down);
     else
-        say_error(out, DOCTOR_FAIL, &f->no_target);
+        doctor_say_error(out, DOCTOR_FAIL, &f->no_target);
 }
 
 /* ---- versions */
@@ -188,10 +191,10 @@ static void check_otp(const struct doctor_facts *f, struct doctor_line *out)
     if (release == 0)
         out->state = DOCTOR_NONE;
     else if (release < OLDEST_OTP)
-        say(out, DOCTOR_FAIL, "%s: beamtop needs %d or later", f->vm->otp, OLDEST_OTP);
+        doctor_say(out, DOCTOR_FAIL, "%s: beamtop needs %d or later", f->vm->otp, OLDEST_OTP);
     else
-        say(out, release > NEWEST_OTP ? DOCTOR_NOTE : DOCTOR_OK, "%s%s", f->vm->otp,
-            release > NEWEST_OTP ? ": newer than those that beamtop is tested with" : "");
+        doctor_say(out, release > NEWEST_OTP ? DOCTOR_NOTE : DOCTOR_OK, "%s%s", f->vm->otp,
+                   release > NEWEST_OTP ? ": newer than those that beamtop is tested with" : "");
 }
 
 static void check_beamtop(const struct doctor_facts *f, struct doctor_line *out)
@@ -199,8 +202,8 @@ static void check_beamtop(const struct doctor_facts *f, struct doctor_line *out)
     struct utsname kernel;
     (void)f;
     const bool known = uname(&kernel) == 0;
-    say(out, DOCTOR_OK, "%s, %s %s, %s", PACKAGE_VERSION, known ? kernel.sysname : "unknown",
-        known ? kernel.release : "kernel", known ? kernel.machine : "unknown machine");
+    doctor_say(out, DOCTOR_OK, "%s, %s %s, %s", PACKAGE_VERSION, known ? kernel.sysname : "unknown",
+               known ? kernel.release : "kernel", known ? kernel.machine : "unknown machine");
 }
 
 /* ---- rights */
@@ -216,9 +219,9 @@ static void say_right(const struct doctor_facts *f, struct doctor_line *out,
     if (!is_visible(f))
         out->state = DOCTOR_NONE;
     else if (refused->code != ERR_NONE)
-        say_error(out, DOCTOR_NOTE, refused);
+        doctor_say_error(out, DOCTOR_NOTE, refused);
     else
-        say(out, DOCTOR_OK, "%s", allowed);
+        doctor_say(out, DOCTOR_OK, "%s", allowed);
 }
 
 static void check_namespace(const struct doctor_facts *f, struct doctor_line *out)
@@ -256,11 +259,12 @@ static const struct {
     {"otp", check_otp},       {"beamtop", check_beamtop},     {"sample", check_sample},
     {"pstack", check_pstack}, {"threads", check_cpus},
 };
-_Static_assert(ARRAY_LEN(checks) == DOCTOR_CHECKS, "room for each check");
+_Static_assert(ARRAY_LEN(checks) + DOCTOR_FAR_CHECKS == DOCTOR_CHECKS, "room for each check");
 
 size_t doctor_check(struct doctor_line out[DOCTOR_CHECKS], const struct doctor_facts *f)
 {
-    size_t n = 0;
+    size_t n = f->far.n;
+    memcpy(out, f->far.lines, n * sizeof *out);
     for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
         out[n] = (struct doctor_line){.check = checks[i].word};
         checks[i].check(f, &out[n]);

@@ -352,6 +352,9 @@ static int init_by_way(struct target *t, const char *text, const struct cli_opti
     else if (rc != 0)
         *err = t->no_cookie;
     set_options(t, o, epmd_port);
+    const struct cookie *found = reach_lent(way, url.node);
+    if (found && (t->cookie.origin == COOKIE_NONE || t->cookie.origin == COOKIE_HOME))
+        target_lend(t, found);
     t->conn.way = way;
     t->conn.any_host = !strchr(url.node, '@');
     return rc != 0 ? rc : target_set_tls(t, o, env, NULL, err);

@@ -28,10 +28,17 @@ struct stream {
     int status; /* from the process of streams */
 };
 
+struct lent {
+    struct lent *next;
+    struct cookie cookie;
+    char node[]; /* as URLs have it */
+};
+
 struct way {
     struct conn_way base; /* first: what connections have */
     struct reach *all;
     char *url, *text;
+    struct lent *lent;
 };
 
 struct reach {
@@ -41,6 +48,7 @@ struct reach {
     size_t n;
     char *prepared[2]; /* texts that reach_prepare() has made */
     size_t n_prepared;
+    struct error failed;
     uv_mutex_t lock; /* of what follows: streams come and go on any thread */
     struct stream *streams;
     size_t n_streams;
@@ -268,6 +276,39 @@ bool reach_await_end(struct conn_way *way, const struct way_stream *stream, int 
     return status >= 0 && await(status, -1, timeout_ms) == 0;
 }
 
+/* ---- cookies that were found there */
+
+void reach_lend(struct conn_way *way, const char *node, const struct cookie *cookie)
+{
+    struct way *of = (struct way *)(void *)way;
+    struct lent *lent = alloc_zero(1, sizeof *lent + strlen(node) + 1);
+    lent->cookie = *cookie;
+    memcpy(lent->node, node, strlen(node) + 1);
+    lent->next = of->lent;
+    of->lent = lent;
+}
+
+const struct cookie *reach_lent(const struct conn_way *way, const char *node)
+{
+    const struct way *of = (const struct way *)(const void *)way;
+    for (const struct lent *lent = of->lent; lent; lent = lent->next)
+        if (strcmp(lent->node, node) == 0)
+            return &lent->cookie;
+    return NULL;
+}
+
+static void free_way(struct way *way)
+{
+    for (struct lent *lent = way->lent, *next; lent; lent = next) {
+        next = lent->next;
+        cookie_wipe(&lent->cookie);
+        free(lent);
+    }
+    free(way->url);
+    free(way->text);
+    free(way);
+}
+
 /* ---- life */
 
 struct reach *reach_new(void)
@@ -302,11 +343,8 @@ void reach_free(struct reach *w)
         close(w->asks);
     if (w->server > 0)
         end_server(w);
-    for (size_t i = 0; i < w->n; i++) {
-        free(w->ways[i]->url);
-        free(w->ways[i]->text);
-        free(w->ways[i]);
-    }
+    for (size_t i = 0; i < w->n; i++)
+        free_way(w->ways[i]);
     for (size_t i = 0; i < w->n_prepared; i++)
         free(w->prepared[i]);
     free(w->ways);
@@ -326,6 +364,16 @@ void reach_leave(struct reach *w)
     w->n_streams = 0;
     w->asks = -1;
     w->server = 0;
+}
+
+void reach_note(struct reach *w, const struct error *err)
+{
+    w->failed = *err;
+}
+
+const struct error *reach_failed(const struct reach *w)
+{
+    return &w->failed;
 }
 
 const char *reach_keep(struct reach *w, char *text)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "app/cli/cli.h"
+#include "beamtop/link/cookie.h"
 #include "beamtop/link/way.h"
 #include "way_url.h"
 
@@ -30,6 +31,13 @@ void reach_leave(struct reach *w);
 int reach_connect(struct reach *w, const char *url, bool terminal, struct error *err);
 /* Waits for why a stream has ended: way_explain() may know then. False: not within the time. */
 bool reach_await_end(struct conn_way *way, const struct way_stream *stream, int timeout_ms);
+/* A node's cookie that was found there, and NULL where none was; a copy, until w is freed. */
+void reach_lend(struct conn_way *way, const char *node, const struct cookie *cookie);
+const struct cookie *reach_lent(const struct conn_way *way, const char *node);
+/* Why a host was not reached before the command ran, where the command says so itself; of code
+   ERR_NONE: all were. */
+void reach_note(struct reach *w, const struct error *err);
+const struct error *reach_failed(const struct reach *w);
 /* Takes over a text, for the life of w: two at most. */
 const char *reach_keep(struct reach *w, char *text);
 

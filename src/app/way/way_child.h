@@ -16,12 +16,13 @@ struct way_child {
     pid_t pid;
     struct way_ask ask;
     struct way_url url;
-    size_t method; /* of a stream: which one is tried */
-    int status;    /* the socket of the asker; -1: it has closed it */
-    int errors;    /* what the program says; -1: closed */
-    int out;       /* what it prints, of WAY_OPENS_PORT; else -1 */
-    int ours;      /* the asker's end of the stream, until that is open */
-    int theirs;    /* held until the end has been reported: so the asker sees that first */
+    size_t method;    /* of a stream: which one is tried */
+    char before[300]; /* why the method before did not serve; "" */
+    int status;       /* the socket of the asker; -1: it has closed it */
+    int errors;       /* what the program says; -1: closed */
+    int out;          /* what it prints, of WAY_OPENS_PORT; else -1 */
+    int ours;         /* the asker's end of the stream, until that is open */
+    int theirs;       /* held until the end has been reported: so the asker sees that first */
     bool is_open, has_exited;
     int exit_status;
     uint64_t end_ms; /* when it is killed; 0: not yet */

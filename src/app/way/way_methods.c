@@ -17,7 +17,7 @@
 
 /* Run by a shell in a container, with port and address as arguments. */
 #define RELAY                                                                                      \
-    "p=$1 a=$2\n"                                                                                  \
+    "p=$1 a=$2; export " WAY_RELAY_VARIABLE "\n"                                                   \
     "if command -v socat >/dev/null 2>&1; then\n"                                                  \
     "  echo '" WAY_OPEN_LINE "' >&2; exec socat - \"TCP:$a:$p\"\n"                                 \
     "elif command -v bash >/dev/null 2>&1; then\n"                                                 \
@@ -113,7 +113,7 @@ static void put_docker(struct way_words *w, const struct way_url *url)
     way_words_add(w, "%s", url->host);
 }
 
-static void put_kubectl(struct way_words *w, const struct way_url *url, const char *verb)
+void way_put_kubectl(struct way_words *w, const struct way_url *url, const char *verb)
 {
     way_words_add(w, "kubectl");
     if (*url->context)
@@ -124,7 +124,7 @@ static void put_kubectl(struct way_words *w, const struct way_url *url, const ch
 
 static void put_kubectl_exec(struct way_words *w, const struct way_url *url)
 {
-    put_kubectl(w, url, "exec");
+    way_put_kubectl(w, url, "exec");
     way_words_add(w, "-i");
     if (*url->container)
         way_words_add(w, "--container=%s", url->container);
@@ -148,15 +148,28 @@ static void put_docker_stream(struct way_words *w, const struct way_stop *stop)
     put_relay(w, stop);
 }
 
+bool way_has_program(const struct way_url *url)
+{
+    return url->scheme == WAY_K8S &&
+           strncmp(url->container, WAY_DEBUG_BY_PROGRAM, strlen(WAY_DEBUG_BY_PROGRAM)) == 0;
+}
+
 static void put_kubectl_stream(struct way_words *w, const struct way_stop *stop)
 {
     put_kubectl_exec(w, stop->url);
-    put_relay(w, stop);
+    if (!way_has_program(stop->url)) {
+        put_relay(w, stop);
+        return;
+    }
+    way_words_add(w, WAY_DEBUG_PROGRAM);
+    way_words_add(w, "relay");
+    way_words_add(w, "%u", stop->port);
+    way_words_add(w, "%s", stop->address);
 }
 
 static void put_kubectl_forward(struct way_words *w, const struct way_stop *stop)
 {
-    put_kubectl(w, stop->url, "port-forward");
+    way_put_kubectl(w, stop->url, "port-forward");
     way_words_add(w, "--address=127.0.0.1");
     way_words_add(w, "pod/%s", stop->url->host);
     way_words_add(w, ":%u", stop->port);
@@ -287,13 +300,29 @@ static const struct {
      "kubectl's configuration has no such context: `kubectl config get-contexts` lists them"},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "is not valid for pod",
      "the pod has no such container: `kubectl describe pod` lists them"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "container not found",
+     "the container does not run: `kubectl describe pod` there says why"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "in a completed pod",
+     "the pod has ended: `kubectl get pods` there lists those that run"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "pod is not running",
+     "the pod does not run: `kubectl describe pod` there says why"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "does not have a host assigned",
+     "the pod has no machine yet: `kubectl describe pod` there says why"},
     {OF(WAY_K8S), CONN_FAILED_HOST, false, " not found\n",
      "there is no such pod or namespace: `kubectl get pods -A` lists them"},
     {OF(WAY_K8S), CONN_FAILED_WAY, true, "cannot create resource \"pods/exec\"",
      "you may not run commands in pods there (pods/exec)"},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "cannot create resource \"pods/portforward\"",
-     "you may neither run commands in pods there (pods/exec) nor forward ports "
-     "(pods/portforward): one of the two is needed"},
+     "you may not forward ports there (pods/portforward). Ask for a right that is missing; with "
+     "pods/exec, --debug-image IMAGE serves, too"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "resource \"pods/ephemeralcontainers\"",
+     "you may not start ephemeral containers there (pods/ephemeralcontainers)"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "ephemeral containers are disabled",
+     "the cluster has no ephemeral containers: they came with Kubernetes 1.23"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "violates PodSecurity",
+     "the pod security of the namespace forbids it: an administrator can allow it"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "cannot get resource \"pods\"",
+     "you may not read pods there (get pods), and kubectl needs that"},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "forbidden",
      "the cluster does not allow it: ask for pods/exec or pods/portforward in that namespace"},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "must be logged in",

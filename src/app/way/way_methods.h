@@ -20,6 +20,15 @@ struct way_words {
 
 #define WAY_FAR_WORDS 40
 
+/* Ephemeral containers that beamtop has started in a pod: by their names it knows what they have.
+   Each ends by itself when no stream was there for a while, which it looks for now and then. */
+#define WAY_DEBUG_BY_PROGRAM "beamtop-relay-" /* only the program, of beamtop's image … */
+#define WAY_DEBUG_PROGRAM "/beamtop"
+#define WAY_DEBUG_BY_SHELL "beamtop-shell-" /* … or a shell with what carries streams */
+#define WAY_DEBUG_IDLE_S 600
+#define WAY_DEBUG_LOOK_S 15
+#define WAY_RELAY_VARIABLE "BEAMTOP_RELAY=1" /* in the environment of a shell's streams */
+
 /* What a method is asked for. */
 struct way_stop {
     const struct way_url *url;
@@ -53,6 +62,10 @@ const struct way_method *way_method(enum way_scheme scheme, size_t n);
 
 void way_words_add(struct way_words *words, const char *format, ...) ATTR_PRINTF(2, 3);
 void way_words_clear(struct way_words *words);
+/* kubectl with its context, the namespace and a verb. */
+void way_put_kubectl(struct way_words *words, const struct way_url *url, const char *verb);
+/* The URL's container is one of ours that has only the program. */
+bool way_has_program(const struct way_url *url);
 /* The connection of ssh that others share: `-f -M`, and how it is ended. */
 void way_put_master(struct way_words *words, const struct way_stop *stop);
 void way_put_master_end(struct way_words *words, const struct way_stop *stop);

@@ -265,13 +265,16 @@ static void end_stream(struct server *s, struct way_child *c)
         c->status = -1;
         way_child_close(c);
         c->status = status;
+        snprintf(c->before, sizeof c->before, "%.*s", (int)sizeof c->before - 1, err.text);
         c->said_len = 0;
         c->has_exited = false;
         c->end_ms = 0;
         c->method++;
         start_stream(s, c);
     } else if (!c->is_open) {
-        say_failed(c, why, &err);
+        struct error all = {0};
+        error_set(&all, err.code, "%s%s%s", c->before, *c->before ? "; " : "", err.text);
+        say_failed(c, why, &all);
     } else {
         way_child_close(c);
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../../test.h"
+#include "app/pod/pod.h"
 #include "app/way/way_methods.h"
 #include "beamtop/base/text.h"
 
@@ -142,6 +143,44 @@ TEST(test_words)
                 "kubectl --namespace=ns port-forward --address=127.0.0.1 pod/pod :4369");
     assert_null(way_method(WAY_SSH, 1));
     assert_null(way_method(WAY_K8S, 2));
+}
+
+/* An ephemeral container that has only the program, by its name. */
+TEST(test_program_words)
+{
+    check_words("k8s://ns/pod/beamtop-relay-1", 0,
+                "kubectl --namespace=ns exec -i --container=beamtop-relay-1 pod -- /beamtop relay "
+                "4369 127.0.0.1");
+    check_words("k8s://ns/pod/beamtop-shell-1", 0,
+                "kubectl --namespace=ns exec -i --container=beamtop-shell-1 pod -- sh -c beamtop "
+                "4369 127.0.0.1");
+}
+
+TEST(test_pod)
+{
+    struct pod pod;
+    pod_parse(&pod, "phase Running\ndefault  app\n"
+                    "container app true 2026-01-01T00:00:00Z \n"
+                    "container side false  CrashLoopBackOff\n"
+                    "ephemeral beamtop-shell-1 false 2026-01-01T00:00:00Z \n");
+    assert_string_equal(pod.phase, "Running");
+    assert_int_equal(pod.n, 3);
+    assert_ptr_equal(pod_find(&pod, ""), &pod.containers[0]);
+    assert_true(pod.containers[0].runs && pod.containers[0].is_ready);
+    assert_ptr_equal(pod_find(&pod, "side"), &pod.containers[1]);
+    assert_false(pod.containers[1].runs);
+    assert_string_equal(pod.containers[1].reason, "CrashLoopBackOff");
+    assert_true(pod.containers[2].is_ephemeral && pod.containers[2].runs);
+    assert_null(pod_find(&pod, "other"));
+    pod_parse(&pod, "phase Running\ndefault side app\n");
+    assert_string_equal(pod.default_container, "side");
+    for (const char *const *text =
+             (const char *const[]){"", "\n", "phase", "container", "container \n\ncontainer", NULL};
+         *text; text++) {
+        pod_parse(&pod, *text);
+        assert_string_equal(pod.phase, "");
+        assert_null(pod_find(&pod, "x"));
+    }
 }
 
 /* A shell reads the words there. */

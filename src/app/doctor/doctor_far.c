@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What leads to a node that is named by a URL: the program, the place, what may be done there. */
+#include <stdio.h>
+#include <string.h>
+
+#include "app/pod/pod.h"
+#include "doctor.h"
+
+#define ASK_MS 10000
+
+/* One check of a place; the next ones are left out where it returns false. */
+struct far_check {
+    enum way_scheme scheme;
+    const char *word;
+    bool (*check)(const struct way_url *url, struct doctor_far *far, struct doctor_line *out);
+};
+
+static void put_fix(struct doctor_line *out, const struct way_url *url, const char *command)
+{
+    snprintf(out->fix, sizeof out->fix, "kubectl %s%.200s%s-n %.200s %s",
+             *url->context ? "--context=" : "", url->context, *url->context ? " " : "", url->space,
+             command);
+}
+
+static bool check_pod(const struct way_url *url, struct doctor_far *far, struct doctor_line *out)
+{
+    struct error err = {0};
+    if (pod_read(&far->pod, url, ASK_MS, &err) != 0) {
+        doctor_say_error(out, DOCTOR_FAIL, &err);
+        return false;
+    }
+    const bool runs = strcmp(far->pod.phase, "Running") == 0;
+    doctor_say(out, runs ? DOCTOR_OK : DOCTOR_FAIL, "%.255s is %s", url->host, far->pod.phase);
+    if (!runs)
+        put_fix(out, url, "describe pod");
+    return true;
+}
+
+static bool check_container(const struct way_url *url, struct doctor_far *far,
+                            struct doctor_line *out)
+{
+    const struct pod_container *c = pod_find(&far->pod, url->container);
+    const char *name = *url->container ? url->container : far->pod.default_container;
+    if (!c)
+        doctor_say(out, DOCTOR_FAIL, "%.255s: the pod has none of that name that was started",
+                   name);
+    else if (!c->runs)
+        doctor_say(out, DOCTOR_FAIL, "%s does not run: %s", c->name,
+                   *c->reason ? c->reason : "no reason is given");
+    else
+        doctor_say(out, c->is_ready || c->is_ephemeral ? DOCTOR_OK : DOCTOR_NOTE, "%s runs%s",
+                   c->name, c->is_ready || c->is_ephemeral ? "" : ", but is not ready");
+    if (out->state != DOCTOR_OK)
+        put_fix(out, url, c ? "describe pod" : "get pod -o wide");
+    return true;
+}
+
+static void check_right(const struct way_url *url, struct doctor_line *out, int *may,
+                        const char *verb, const char *subresource, const char *use)
+{
+    struct error err = {0};
+    char command[256];
+    *may = pod_may(url, verb, subresource, ASK_MS, &err);
+    if (*may < 0) {
+        doctor_say_error(out, DOCTOR_NOTE, &err);
+        return;
+    }
+    doctor_say(out, *may ? DOCTOR_OK : DOCTOR_NOTE, "%s: %s %s pods/%s",
+               *may ? "allowed" : "not allowed", use, verb, subresource);
+    if (*may)
+        return;
+    snprintf(command, sizeof command,
+             "create role beamtop-%s --verb=%s --resource=pods/%s, and a rolebinding of it to you "
+             "(an administrator can)",
+             subresource, verb, subresource);
+    put_fix(out, url, command);
+}
+
+static bool check_exec(const struct way_url *url, struct doctor_far *far, struct doctor_line *out)
+{
+    check_right(url, out, &far->may_exec, "create", "exec", "a stream by kubectl exec needs");
+    return true;
+}
+
+static bool check_forward(const struct way_url *url, struct doctor_far *far,
+                          struct doctor_line *out)
+{
+    check_right(url, out, &far->may_forward, "create", "portforward",
+                "a stream by kubectl port-forward needs");
+    return true;
+}
+
+static bool check_debug(const struct way_url *url, struct doctor_far *far, struct doctor_line *out)
+{
+    int may;
+    (void)far;
+    check_right(url, out, &may, "patch", "ephemeralcontainers", "--debug-image needs");
+    return true;
+}
+
+static bool check_tools(const struct way_url *url, struct doctor_far *far, struct doctor_line *out)
+{
+    char relay[16];
+    struct error err = {0};
+    if (far->may_exec == 0) {
+        out->state = DOCTOR_NONE;
+        return true;
+    }
+    const int rc = way_has_program(url) ? 0 : pod_relay(relay, url, ASK_MS, &err);
+    const enum doctor_state lacking = far->may_forward == 0 ? DOCTOR_FAIL : DOCTOR_NOTE;
+    if (rc == 0 && (way_has_program(url) || *relay != '\0')) {
+        doctor_say(out, DOCTOR_OK, "%s carries streams",
+                   way_has_program(url) ? WAY_DEBUG_PROGRAM : relay);
+        return true;
+    }
+    if (rc != 0)
+        doctor_say_error(out, lacking, &err);
+    else
+        doctor_say(out, lacking, "the container has neither socat, bash nor nc");
+    if (out->fix[0] == '\0')
+        snprintf(out->fix, sizeof out->fix, "Name an image that has: --debug-image IMAGE");
+    return true;
+}
+
+static const struct far_check checks[] = {
+    {WAY_K8S, "pod", check_pod},         {WAY_K8S, "container", check_container},
+    {WAY_K8S, "exec", check_exec},       {WAY_K8S, "forward", check_forward},
+    {WAY_K8S, "ephemeral", check_debug}, {WAY_K8S, "tools", check_tools},
+    {WAY_DOCKER, "tools", check_tools},
+};
+
+void doctor_look_far(struct doctor_far *far, const char *asked)
+{
+    struct way_url url;
+    struct error err = {0};
+    if (!way_is_url(asked) || way_url_parse(&url, asked, &err) != 0)
+        return;
+    far->may_exec = far->may_forward = -1;
+    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+        if (checks[i].scheme != url.scheme)
+            continue;
+        struct doctor_line *line = &far->lines[far->n];
+        *line = (struct doctor_line){.check = checks[i].word};
+        const bool more = checks[i].check(&url, far, line);
+        far->n += line->state != DOCTOR_NONE;
+        if (!more)
+            break;
+    }
+}
