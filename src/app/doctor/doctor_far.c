@@ -15,11 +15,42 @@ struct far_check {
     bool (*check)(const struct way_url *url, struct doctor_far *far, struct doctor_line *out);
 };
 
-static void put_fix(struct doctor_line *out, const struct way_url *url, const char *command)
+static void put_kubectl(struct buf *out, const struct way_url *url)
 {
-    snprintf(out->fix, sizeof out->fix, "kubectl %s%.200s%s-n %.200s %s",
-             *url->context ? "--context=" : "", url->context, *url->context ? " " : "", url->space,
-             command);
+    buf_puts(out, "kubectl ");
+    if (*url->context)
+        buf_printf(out, "--context=%s ", url->context);
+    buf_printf(out, "-n %s ", url->space);
+}
+
+static void take_fix(struct doctor_line *out, struct buf *fix)
+{
+    snprintf(out->fix, sizeof out->fix, "%s", buf_cstr(fix));
+    buf_clear(fix);
+}
+
+static void put_describe(struct doctor_line *out, const struct way_url *url)
+{
+    struct buf fix;
+    buf_init(&fix, 0);
+    put_kubectl(&fix, url);
+    buf_printf(&fix, "describe pod %s", url->host);
+    take_fix(out, &fix);
+}
+
+/* For an administrator: a role, and who has it. */
+static void put_role(struct doctor_line *out, const struct way_url *url, const char *verb,
+                     const char *subresource)
+{
+    struct buf fix;
+    buf_init(&fix, 0);
+    put_kubectl(&fix, url);
+    buf_printf(&fix, "create role beamtop-%s --verb=%s --resource=pods/%s && ", subresource, verb,
+               subresource);
+    put_kubectl(&fix, url);
+    buf_printf(&fix, "create rolebinding beamtop-%s --role=beamtop-%s --user=USER", subresource,
+               subresource);
+    take_fix(out, &fix);
 }
 
 static bool check_pod(const struct way_url *url, struct doctor_far *far, struct doctor_line *out)
@@ -32,7 +63,7 @@ static bool check_pod(const struct way_url *url, struct doctor_far *far, struct 
     const bool runs = strcmp(far->pod.phase, "Running") == 0;
     doctor_say(out, runs ? DOCTOR_OK : DOCTOR_FAIL, "%.255s is %s", url->host, far->pod.phase);
     if (!runs)
-        put_fix(out, url, "describe pod");
+        put_describe(out, url);
     return true;
 }
 
@@ -51,7 +82,7 @@ static bool check_container(const struct way_url *url, struct doctor_far *far,
         doctor_say(out, c->is_ready || c->is_ephemeral ? DOCTOR_OK : DOCTOR_NOTE, "%s runs%s",
                    c->name, c->is_ready || c->is_ephemeral ? "" : ", but is not ready");
     if (out->state != DOCTOR_OK)
-        put_fix(out, url, c ? "describe pod" : "get pod -o wide");
+        put_describe(out, url);
     return true;
 }
 
@@ -59,7 +90,6 @@ static void check_right(const struct way_url *url, struct doctor_line *out, int 
                         const char *verb, const char *subresource, const char *use)
 {
     struct error err = {0};
-    char command[256];
     *may = pod_may(url, verb, subresource, ASK_MS, &err);
     if (*may < 0) {
         doctor_say_error(out, DOCTOR_NOTE, &err);
@@ -67,13 +97,8 @@ static void check_right(const struct way_url *url, struct doctor_line *out, int 
     }
     doctor_say(out, *may ? DOCTOR_OK : DOCTOR_NOTE, "%s: %s %s pods/%s",
                *may ? "allowed" : "not allowed", use, verb, subresource);
-    if (*may)
-        return;
-    snprintf(command, sizeof command,
-             "create role beamtop-%s --verb=%s --resource=pods/%s, and a rolebinding of it to you "
-             "(an administrator can)",
-             subresource, verb, subresource);
-    put_fix(out, url, command);
+    if (!*may)
+        put_role(out, url, verb, subresource);
 }
 
 static bool check_exec(const struct way_url *url, struct doctor_far *far, struct doctor_line *out)
@@ -117,7 +142,7 @@ static bool check_tools(const struct way_url *url, struct doctor_far *far, struc
         doctor_say_error(out, lacking, &err);
     else
         doctor_say(out, lacking, "the container has neither socat, bash nor nc");
-    if (out->fix[0] == '\0')
+    if (out->fix[0] == '\0' && (rc == 0 || strstr(out->text, "to carry a stream")))
         snprintf(out->fix, sizeof out->fix, "Name an image that has: --debug-image IMAGE");
     return true;
 }

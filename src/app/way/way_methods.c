@@ -333,6 +333,8 @@ static const struct {
      "the cluster's API does not answer: check `kubectl cluster-info`"},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "nable to connect to the server",
      "the cluster's API does not answer: check `kubectl cluster-info`"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "error dialing backend",
+     "the cluster does not reach the machine of the pod: `kubectl get nodes` shows its state"},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "lost connection to pod",
      "the connection to the pod is lost: it stopped, or the cluster ended the stream"},
     {CONTAINERS, CONN_FAILED_WAY, true, "beamtop: no relay",
