@@ -71,7 +71,7 @@ put_kubectl() {
 	*:expired) echo 'error: You must be logged in to the server (Unauthorized)' >&2; exit 1 ;;
 	get:*) describe; exit ;;
 	debug:*)
-	    case " $* " in *' --profile='*) [ "$pod" != sealed ] || { echo 'error: unknown flag: --profile' >&2; exit 1; } ;; esac
+	    case " $* " in *' --profile='*) [ "$pod" != sealed ] || { echo "Error: unknown profile 'general'" >&2; exit 1; } ;; esac
 	    case " $* " in *' --image=registry/shell:1 --container=beamtop-shell-1 --target=app '*) ;; *) exit 9 ;; esac
 	    echo beamtop-shell-1 >"$debugged"
 	    echo 'Targeting container "app". If you don'"'t see processes from this container it may be because the container runtime doesn't support this feature." >&2

@@ -124,7 +124,8 @@ static void put_debug(struct way_words *words, const struct debug *d, const char
 
 static int start(const struct debug *d, struct error *err)
 {
-    /* The profile lets it read what is another user's; an older kubectl has none. */
+    /* The profile lets it read what is another user's. For an older kubectl the option is of its
+       measurements ("unknown profile 'general'"). */
     static const char *const profiles[] = {"general", NULL};
     static const struct way_method as = {.scheme = WAY_K8S, .name = "kubectl debug of"};
     struct way_ran ran = {0};
@@ -136,7 +137,7 @@ static int start(const struct debug *d, struct error *err)
         const int rc = way_run(&words, ASK_MS, &ran, err);
         if (rc != 0 || ran.code == 0)
             return rc;
-        if (!strstr(ran.said, "unknown flag: --profile"))
+        if (!strstr(ran.said, "unknown profile") && !strstr(ran.said, "unknown flag: --profile"))
             break;
     }
     way_explain_said(&as, d->url, ran.said, &why, &another, err);

@@ -335,6 +335,9 @@ static const struct {
      "the cluster's API does not answer: check `kubectl cluster-info`"},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "error dialing backend",
      "the cluster does not reach the machine of the pod: `kubectl get nodes` shows its state"},
+    {OF(WAY_K8S), CONN_FAILED_REFUSED, false, "connect: connection refused",
+     "nothing listens at that port there: the node stopped, or listens on another address "
+     "(--host)"},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "lost connection to pod",
      "the connection to the pod is lost: it stopped, or the cluster ended the stream"},
     {CONTAINERS, CONN_FAILED_WAY, true, "beamtop: no relay",

@@ -229,6 +229,20 @@ TEST(test_explain)
         {WAY_DOCKER, WAY_OPEN_LINE "\n", CONN_FAILED_WAY, false, "no reason was given"},
         {WAY_K8S, "beamtop: no relay\ncommand terminated with exit code 127\n", CONN_FAILED_WAY,
          true, "socat"},
+        {WAY_K8S,
+         "an error occurred forwarding 40001 -> 4369: failed to connect to localhost:4369 inside "
+         "namespace: dial tcp4 127.0.0.1:4369: connect: connection refused\n"
+         "error: lost connection to pod\n",
+         CONN_FAILED_REFUSED, false, "nothing listens"},
+        {WAY_K8S,
+         "Error from server: error dialing backend: dial tcp 10.0.0.9:10250: connect: connection "
+         "refused\n",
+         CONN_FAILED_WAY, false, "kubectl get nodes"},
+        {WAY_K8S, "error: unable to upgrade connection: container not found (\"app\")\n",
+         CONN_FAILED_WAY, false, "the container does not run"},
+        {WAY_K8S,
+         "error: unable to forward port because pod is not running. Current status=Pending",
+         CONN_FAILED_WAY, false, "the pod does not run"},
         {WAY_K8S, "The connection to the server localhost:8080 was refused - did you\n",
          CONN_FAILED_WAY, false, "cluster-info"},
     };
