@@ -35,6 +35,7 @@ static void read_env(struct app_env *env)
         .xdg_config_home = getenv("XDG_CONFIG_HOME"),
         .xdg_state_home = getenv("XDG_STATE_HOME"),
         .xdg_runtime_dir = getenv("XDG_RUNTIME_DIR"),
+        .ssh_askpass = getenv("SSH_ASKPASS"),
         .term = getenv("TERM"),
         .no_color = getenv("NO_COLOR"),
         .colorfgbg = getenv("COLORFGBG"),

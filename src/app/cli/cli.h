@@ -22,7 +22,7 @@ struct reach;
 struct app_env {
     const char *cookie, *home, *xdg_config_home, *xdg_state_home, *term, *no_color, *epmd_port,
         *colorfgbg;
-    const char *xdg_runtime_dir;
+    const char *xdg_runtime_dir, *ssh_askpass;
     struct reach *reach; /* to nodes that are named by a URL; owned by main, never NULL */
     const char *theme_path, *config;
     const char *tls_cacert, *tls_cert, *tls_key, *tls_key_password;

@@ -11,7 +11,8 @@
 #include "app/pod/pod_cookie.h"
 #include "app/pod/pod_debug.h"
 #include "app/source/nodes.h"
-#include "app/way/reach.h"
+#include "app/fleet/fleet.h"
+#include "app/way/reach_login.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/link/epmd.h"
@@ -164,20 +165,45 @@ static void find_cookie(struct conn_way *way, const struct way_url *url,
     cookie_wipe(&found);
 }
 
-/* Appends the URL, with its node. One of several is left to its connection, which fails by itself
- * where its host is not reached. */
-static int prepare_url(struct reach *w, struct buf *out, const char *text, bool is_one_of,
-                       const struct cli_options *o, const struct app_env *env, struct error *err)
+/* A host of several that is not reached fails its connections only, which need its nodes' names. */
+static int login(struct reach *w, const struct fleet_names *names, const struct cli_options *o,
+                 const struct app_env *env, struct error *err)
+{
+    const bool can_ask = (env->in_tty && env->err_tty) || env->ssh_askpass;
+    struct reach_login *logins = alloc_zero(names->n, sizeof *logins);
+    size_t n = 0;
+    int rc = 0;
+    for (size_t i = 0; i < names->n && rc == 0; i++) {
+        struct way_url url;
+        if (!way_is_url(names->names[i]))
+            continue;
+        rc = way_url_parse(&url, names->names[i], err);
+        if (url.scheme == WAY_SSH)
+            logins[n++] = (struct reach_login){.url = names->names[i],
+                                               .is_needed = names->n == 1 || *url.node == '\0'};
+    }
+    if (rc == 0)
+        reach_login_all(w, logins, n, can_ask, (unsigned)(o->timeout_s * 1000));
+    for (size_t i = 0; i < n && rc == 0; i++)
+        if (logins[i].rc != 0 && logins[i].is_needed) {
+            *err = logins[i].err;
+            rc = logins[i].rc;
+        }
+    free(logins);
+    return rc;
+}
+
+/* Appends the name; a URL gets its node. */
+static int put_name(struct reach *w, struct buf *out, const char *name, const struct cli_options *o,
+                    const struct app_env *env, struct error *err)
 {
     struct conn_way *way;
     struct way_url url;
-    int rc = prepare_pod(w, &way, &url, text, o, env, err);
-    if (rc == 0 && url.scheme == WAY_SSH)
-        rc = reach_connect(w, text, env->in_tty && env->err_tty, err);
-    if ((rc == ERR_CONNECT || rc == ERR_TIMEOUT) && is_one_of && *url.node != '\0') {
-        *err = (struct error){0};
-        rc = 0;
+    if (!way_is_url(name)) {
+        buf_puts(out, name);
+        return 0;
     }
+    int rc = prepare_pod(w, &way, &url, name, o, env, err);
     if (rc == 0 && *url.node == '\0')
         rc = find_node(way, &url, o, env, err);
     if (rc == 0)
@@ -187,26 +213,28 @@ static int prepare_url(struct reach *w, struct buf *out, const char *text, bool 
     return rc;
 }
 
-static int prepare_names(struct reach *w, const char **names, const struct cli_options *o,
+static bool is_file(const char *names)
+{
+    return names && *names == '@';
+}
+
+/* The names of a file are read again by who needs them. */
+static int prepare_names(struct reach *w, const char **text, const struct cli_options *o,
                          const struct app_env *env, struct error *err)
 {
+    struct fleet_names names;
     struct buf out;
-    int rc = 0;
+    int rc = fleet_names_take(&names, *text, err);
     buf_init(&out, 0);
-    for (const char *at = *names; rc == 0 && *at != '\0';) {
-        const size_t len = strcspn(at, ",");
-        char *name = alloc_strndup(at, len);
-        if (way_is_url(name))
-            rc = prepare_url(w, &out, name, strchr(*names, ',') != NULL, o, env, err);
-        else
-            buf_puts(&out, name);
-        if (at[len] == ',')
-            buf_puts(&out, ",");
-        at += len + (at[len] == ',');
-        free(name);
-    }
     if (rc == 0)
-        *names = reach_keep(w, buf_take(&out));
+        rc = login(w, &names, o, env, err);
+    for (size_t i = 0; i < names.n && rc == 0 && !is_file(*text); i++) {
+        buf_puts(&out, i > 0 ? "," : "");
+        rc = put_name(w, &out, names.names[i], o, env, err);
+    }
+    fleet_names_clear(&names);
+    if (rc == 0 && !is_file(*text))
+        *text = reach_keep(w, buf_take(&out));
     else
         buf_clear(&out);
     return rc;
@@ -231,7 +259,7 @@ int reach_prepare_command(struct reach *w, const struct cli_command *command, st
         return error_set(err, ERR_USAGE,
                          "--cluster follows connections by TCP from here: name the nodes, each by "
                          "its URL");
-    if (has_url(*node))
+    if (has_url(*node) || is_file(*node))
         rc = prepare_names(w, node, o, env, err);
     if (rc == 0 && has_url(o->with))
         rc = prepare_names(w, &o->with, o, env, err);

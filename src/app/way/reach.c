@@ -153,16 +153,19 @@ static int send_ask(struct reach *w, const struct way_ask *ask, int *status, str
     return fail_server(err);
 }
 
-static int take_answer(int status, int *fd, enum conn_failure *why, struct error *err)
+static int take_answer(int status, int *fd, enum conn_failure *why, bool *prompts,
+                       struct error *err)
 {
     struct way_say say;
     *why = CONN_FAILED_WAY;
+    *prompts = false;
     if (way_wire_receive(status, &say, sizeof say, fd) != 0)
         return fail_server(err);
     say.text[sizeof say.text - 1] = '\0';
     if (say.state == WAY_SAYS_OPEN)
         return 0;
     *why = (enum conn_failure)say.why;
+    *prompts = say.prompts != 0;
     return error_set(err, ERR_CONNECT, "%s", say.text);
 }
 
@@ -181,6 +184,7 @@ static int way_open_stream(struct conn_way *way, const struct way_request *reque
     struct way_ask ask = {
         .kind = WAY_ASKS_STREAM, .port = request->port, .timeout_ms = request->timeout_ms};
     int status = -1, fd = -1;
+    bool prompts;
     *why = CONN_FAILED_WAY;
     if (!is_address(address))
         return error_set(err, ERR_USAGE, "--host: “%.100s” is not a host's name or address",
@@ -195,7 +199,7 @@ static int way_open_stream(struct conn_way *way, const struct way_request *reque
         rc = error_set(err, ERR_TIMEOUT, "%s: no stream to port %u in %.3g s. Try --timeout 20",
                        way->text, request->port, request->timeout_ms / 1000.0);
     else if (rc == 0)
-        rc = take_answer(status, &fd, why, err);
+        rc = take_answer(status, &fd, why, &prompts, err);
     if (rc != 0 || fd < 0) {
         close(status);
         return rc != 0 ? rc : fail_server(err);
@@ -247,25 +251,27 @@ int command_streams(const struct cli_options *o, const struct app_env *env)
     return EXIT_DONE;
 }
 
-int reach_connect(struct reach *w, const char *url, bool terminal, struct error *err)
+int reach_login_start(struct reach *w, const char *url, enum reach_asks asks, unsigned timeout_ms,
+                      int *login, struct error *err)
 {
-    struct way_ask ask = {.kind = WAY_ASKS_MASTER, .terminal = terminal, .timeout_ms = 10000};
-    enum conn_failure why;
-    int status = -1, fd = -1;
-    int rc = start_server(w, err);
+    struct way_ask ask = {
+        .kind = WAY_ASKS_LOGIN, .terminal = asks == REACH_ASKS_PERSON, .timeout_ms = timeout_ms};
+    const int rc = start_server(w, err);
     snprintf(ask.url, sizeof ask.url, "%.511s", url);
-    if (rc == 0)
-        rc = send_ask(w, &ask, &status, err);
-    if (rc != 0)
-        return rc;
-    /* A person may take any time for a password. */
-    rc = await(status, -1, terminal ? -1 : 3 * (int)ask.timeout_ms);
-    rc = rc == 0 ? take_answer(status, &fd, &why, err)
-                 : error_set(err, ERR_TIMEOUT, "the host did not answer ssh in %u s",
-                             3 * ask.timeout_ms / 1000);
+    return rc != 0 ? rc : send_ask(w, &ask, login, err);
+}
+
+int reach_login_end(int login, int timeout_ms, bool *prompts, struct error *err)
+{
+    enum conn_failure why;
+    int fd = -1;
+    int rc = await(login, -1, timeout_ms);
+    *prompts = false;
+    rc = rc == 0 ? take_answer(login, &fd, &why, prompts, err)
+                 : error_set(err, ERR_TIMEOUT, "ssh does not answer. Try --timeout 20");
     if (fd >= 0)
         close(fd);
-    close(status);
+    close(login);
     return rc;
 }
 

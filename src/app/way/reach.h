@@ -25,10 +25,15 @@ void reach_free(struct reach *w);
 void reach_leave(struct reach *w);
 
 /*
- * Before the loop, and before there is a screen: the connection of ssh that streams to the host of
- * the URL share. With a terminal, ssh may ask there for what it needs, and a person takes any time
- * for that. Errors are ssh's. */
-int reach_connect(struct reach *w, const char *url, bool terminal, struct error *err);
+ * A login to the host of a URL by ssh, which its streams share; none is needed where there is one.
+ * at: where ssh may ask for what it needs, which may take a person any time. *login is where the
+ * answer comes, for reach_login_end(). ERR_SYSTEM. */
+enum reach_asks { REACH_ASKS_NOBODY, REACH_ASKS_PERSON };
+int reach_login_start(struct reach *w, const char *url, enum reach_asks asks, unsigned timeout_ms,
+                      int *login, struct error *err);
+/* Waits for the answer; ERR_TIMEOUT: it has not come yet, and the login goes on. Errors are ssh's;
+ *prompts: ssh could ask nobody, and where it can it may succeed. Closes the login. */
+int reach_login_end(int login, int timeout_ms, bool *prompts, struct error *err);
 /* Waits for why a stream has ended: way_explain() may know then. False: not within the time. */
 bool reach_await_end(struct conn_way *way, const struct way_stream *stream, int timeout_ms);
 /* A node's cookie that was found there, and NULL where none was; a copy, until w is freed. */

@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "beamtop/base/alloc.h"
 #include "beamtop/base/spawn.h"
 
 #define PIPE_BYTES 65536u
@@ -87,4 +90,71 @@ void way_child_close(struct way_child *c)
     close_fd(&c->out);
     close_fd(&c->ours);
     close_fd(&c->theirs);
+}
+
+/* ---- all of them */
+
+struct way_child *way_children_add(struct way_children *all, const struct way_ask *ask, int status)
+{
+    if (all->n == WAY_CHILDREN)
+        return NULL;
+    struct way_child *c = alloc_zero(1, sizeof *c);
+    c->ask = *ask;
+    c->ask.url[sizeof c->ask.url - 1] = c->ask.address[sizeof c->ask.address - 1] = '\0';
+    c->status = status;
+    c->errors = c->out = c->ours = c->theirs = -1;
+    all->all[all->n++] = c;
+    return c;
+}
+
+void way_children_forget_ended(struct way_children *all)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        if (all->all[i]->has_exited) {
+            way_child_close(all->all[i]);
+            free(all->all[i]);
+        } else {
+            all->all[kept++] = all->all[i];
+        }
+    }
+    all->n = kept;
+}
+
+/* ---- answers */
+
+void way_child_say(struct way_child *c, enum way_state state, enum conn_failure why, bool prompts,
+                   const struct error *err, int fd)
+{
+    struct way_say message = {.state = state, .why = why, .prompts = prompts};
+    if (err)
+        snprintf(message.text, sizeof message.text, "%.*s", (int)sizeof message.text - 1,
+                 err->text);
+    if (c->status >= 0)
+        (void)way_wire_send(c->status, &message, sizeof message, fd);
+}
+
+void way_child_say_open(struct way_child *c, int fd)
+{
+    c->is_open = true;
+    way_child_say(c, WAY_SAYS_OPEN, CONN_FAILED_WAY, false, NULL, fd);
+}
+
+void way_child_fail(struct way_child *c, enum conn_failure why, bool prompts,
+                    const struct error *err)
+{
+    way_child_say(c, WAY_SAYS_FAILED, why, prompts, err, -1);
+    way_child_close(c);
+    c->has_exited = true;
+}
+
+void way_child_fail_start(struct way_child *c, int errnum, const char *program)
+{
+    struct error err = {0};
+    if (errnum == ENOENT)
+        error_set(&err, ERR_CONNECT, "there is no %s on this host: install it, or add it to PATH",
+                  program);
+    else
+        error_set_errno(&err, errnum, "%s cannot be started", program);
+    way_child_fail(c, CONN_FAILED_WAY, false, &err);
 }

@@ -10,10 +10,11 @@
 #include "way_methods.h"
 #include "way_wire.h"
 
+#define WAY_CHILDREN 512
 #define WAY_SAID_BYTES 4096 /* the last ones that a program has said are kept */
 
 struct way_child {
-    pid_t pid;
+    pid_t pid; /* 0: not started */
     struct way_ask ask;
     struct way_url url;
     size_t method;    /* of a stream: which one is tried */
@@ -23,6 +24,9 @@ struct way_child {
     int out;          /* what it prints, of WAY_OPENS_PORT; else -1 */
     int ours;         /* the asker's end of the stream, until that is open */
     int theirs;       /* held until the end has been reported: so the asker sees that first */
+    bool waits;       /* for a login to its host (way_logins.h) */
+    bool starts;      /* it has waited: its program is to be started */
+    bool checks;      /* of a login: whether the user has a shared connection already */
     bool is_open, has_exited;
     int exit_status;
     uint64_t end_ms; /* when it is killed; 0: not yet */
@@ -31,6 +35,15 @@ struct way_child {
     size_t said_len;
 };
 
+struct way_children {
+    struct way_child *all[WAY_CHILDREN];
+    size_t n;
+};
+
+/* NULL: there are too many. status: of the asker, taken over; -1: none. */
+struct way_child *way_children_add(struct way_children *all, const struct way_ask *ask, int status);
+void way_children_forget_ended(struct way_children *all);
+
 /*
  * Starts a program: `in` is its standard input (-1: none), and its output unless `out` is not NULL,
  * which then gets what it prints. in_front: it may use the terminal. 0 or an errno value. */
@@ -38,5 +51,14 @@ int way_spawn(pid_t *pid, char *const *words, int in, int *out, int *errors, boo
 /* Reads what is there of fd, and closes it at its end. Keeps the last of it in said. */
 void way_child_read(struct way_child *c, int *fd);
 void way_child_close(struct way_child *c); /* its descriptors */
+
+/* Answers to the asker, if it is still there. */
+void way_child_say(struct way_child *c, enum way_state state, enum conn_failure why, bool prompts,
+                   const struct error *err, int fd);
+void way_child_say_open(struct way_child *c, int fd);
+/* … and it is over. prompts: it may succeed where ssh can ask a person. */
+void way_child_fail(struct way_child *c, enum conn_failure why, bool prompts,
+                    const struct error *err);
+void way_child_fail_start(struct way_child *c, int errnum, const char *program);
 
 #endif

@@ -76,29 +76,46 @@ static struct way_master *find(struct way_masters *m, const struct way_url *url)
 
 static void fill(struct way_stop *stop, const struct way_master *master)
 {
-    stop->control = master ? master->control : NULL;
-    stop->log = master ? master->log : NULL;
+    const bool is_ours = master && !master->is_users;
+    stop->control = is_ours ? master->control : NULL;
+    stop->log = is_ours ? master->log : NULL;
 }
 
-int way_masters_add(struct way_masters *m, struct way_stop *stop, struct error *err)
+static void empty(struct way_master *master)
 {
-    struct way_master *master = find(m, stop->url);
-    const int rc = make_dir(m, err);
-    if (rc != 0)
-        return rc;
+    (void)unlink(master->control);
+    (void)unlink(master->log);
+    free(master->place);
+    *master = (struct way_master){0};
+}
+
+/* The one of the place; a new one if there is none; NULL: there are too many. */
+static struct way_master *take(struct way_masters *m, const struct way_url *url)
+{
+    struct way_master *master = find(m, url);
     for (size_t i = 0; i < WAY_MASTERS && !master; i++) {
         struct buf place;
         if (m->all[i].place)
             continue;
         master = &m->all[i];
         buf_init(&place, 0);
-        way_url_put(&place, stop->url, NULL);
+        way_url_put(&place, url, NULL);
         *master = (struct way_master){.place = buf_take(&place)};
-        snprintf(master->control, sizeof master->control, "%s/%zu", m->dir, i);
-        snprintf(master->log, sizeof master->log, "%s/%zu.log", m->dir, i);
     }
+    return master;
+}
+
+int way_masters_add(struct way_masters *m, struct way_stop *stop, struct error *err)
+{
+    const int rc = make_dir(m, err);
+    struct way_master *master = rc == 0 ? take(m, stop->url) : NULL;
+    if (rc != 0)
+        return rc;
     if (!master)
         return error_set(err, ERR_LIMIT, "more than %d hosts by SSH", WAY_MASTERS);
+    const size_t i = (size_t)(master - m->all);
+    snprintf(master->control, sizeof master->control, "%s/%zu", m->dir, i);
+    snprintf(master->log, sizeof master->log, "%s/%zu.log", m->dir, i);
     fill(stop, master);
     return 0;
 }
@@ -109,18 +126,51 @@ void way_masters_find(struct way_masters *m, struct way_stop *stop, bool ready)
     fill(stop, master && (master->ready || !ready) ? master : NULL);
 }
 
-void way_masters_ready(struct way_masters *m, const struct way_stop *stop)
+void way_masters_ready(struct way_masters *m, const struct way_stop *stop, bool is_users)
+{
+    struct way_master *master = take(m, stop->url);
+    if (!master)
+        return; /* its streams log in one by one */
+    master->ready = true;
+    master->is_users = is_users;
+    master->rests_till_ms = 0;
+}
+
+void way_masters_fail(struct way_masters *m, const struct way_stop *stop, uint64_t rests_till_ms,
+                      const struct error *why)
 {
     struct way_master *master = find(m, stop->url);
     if (master)
-        master->ready = true;
+        empty(master);
+    master = rests_till_ms > 0 ? take(m, stop->url) : NULL;
+    if (!master)
+        return;
+    master->rests_till_ms = rests_till_ms;
+    master->why = *why;
+}
+
+bool way_masters_rests(struct way_masters *m, const struct way_stop *stop, uint64_t now_ms,
+                       struct error *why)
+{
+    const struct way_master *master = find(m, stop->url);
+    if (!master || now_ms >= master->rests_till_ms)
+        return false;
+    *why = master->why;
+    return true;
+}
+
+void way_masters_doubt(struct way_masters *m, const struct way_stop *stop)
+{
+    struct way_master *master = find(m, stop->url);
+    if (master && master->is_users)
+        empty(master);
 }
 
 bool way_masters_lost(struct way_masters *m, const struct way_stop *stop)
 {
     struct way_master *master = find(m, stop->url);
     struct sockaddr_un to = {.sun_family = AF_UNIX};
-    if (!master || !master->ready)
+    if (!master || !master->ready || master->is_users)
         return false;
     snprintf(to.sun_path, sizeof to.sun_path, "%s", master->control);
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -135,31 +185,21 @@ bool way_masters_lost(struct way_masters *m, const struct way_stop *stop)
 
 bool way_masters_serves(struct way_masters *m, const struct way_stop *stop)
 {
-    const struct way_master *master = find(m, stop->url);
+    struct way_master *master = find(m, stop->url);
     if (!master || !master->ready)
         return false;
     if (!way_masters_lost(m, stop))
         return true;
-    way_masters_forget(m, stop); /* its socket would keep another from listening there */
+    empty(master); /* its socket would keep another from listening there */
     return false;
-}
-
-void way_masters_forget(struct way_masters *m, const struct way_stop *stop)
-{
-    struct way_master *master = find(m, stop->url);
-    if (!master)
-        return;
-    (void)unlink(master->control);
-    (void)unlink(master->log);
-    free(master->place);
-    *master = (struct way_master){0};
 }
 
 int way_masters_log(struct way_masters *m, const struct way_stop *stop)
 {
     struct way_master *master = find(m, stop->url);
     struct stat st;
-    const int fd = master ? open(master->log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    const int fd =
+        master && *master->log ? open(master->log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     if (fd < 0)
         return -1;
     if (fstat(fd, &st) == 0) {
@@ -226,20 +266,16 @@ static void ask_to_end(const struct way_master *master)
 void way_masters_end(struct way_masters *m)
 {
     for (size_t i = 0; i < WAY_MASTERS; i++)
-        if (m->all[i].place && m->all[i].ready)
+        if (m->all[i].place && m->all[i].ready && !m->all[i].is_users)
             ask_to_end(&m->all[i]);
     bool ended = reap_until(now_ms() + EXIT_MS);
     for (unsigned i = 0; !ended && i < KILL_TURNS; i++) { /* what one leaves is a child, too */
         kill_children();
         ended = reap_until(now_ms() + EXIT_MS / KILL_TURNS);
     }
-    for (size_t i = 0; i < WAY_MASTERS; i++) {
-        if (!m->all[i].place)
-            continue;
-        (void)unlink(m->all[i].control);
-        (void)unlink(m->all[i].log);
-        free(m->all[i].place);
-    }
+    for (size_t i = 0; i < WAY_MASTERS; i++)
+        if (m->all[i].place)
+            empty(&m->all[i]);
     if (*m->dir)
         (void)rmdir(m->dir);
 }

@@ -18,6 +18,9 @@ struct way_master {
     char control[108], log[108];
     off_t read_to; /* so far its log has been read */
     bool ready;
+    bool is_users;          /* the user's, at the path of ssh's configuration */
+    uint64_t rests_till_ms; /* it failed, and no login is tried until then; 0: any time */
+    struct error why;
 };
 
 struct way_masters {
@@ -32,12 +35,18 @@ void way_masters_init(struct way_masters *m, const char *runtime_dir);
 int way_masters_add(struct way_masters *m, struct way_stop *stop, struct error *err);
 /* The same of one that is there; NULL in both otherwise. */
 void way_masters_find(struct way_masters *m, struct way_stop *stop, bool ready);
-void way_masters_ready(struct way_masters *m, const struct way_stop *stop);
+void way_masters_ready(struct way_masters *m, const struct way_stop *stop, bool is_users);
 /* One that was ready answers no more: it is not used again. */
 bool way_masters_lost(struct way_masters *m, const struct way_stop *stop);
 /* One is there for the host, and answers; else what is left of it is removed. */
 bool way_masters_serves(struct way_masters *m, const struct way_stop *stop);
-void way_masters_forget(struct way_masters *m, const struct way_stop *stop);
+/* No login: until rests_till_ms, unless that is 0, way_masters_rests() is true, with why. */
+void way_masters_fail(struct way_masters *m, const struct way_stop *stop, uint64_t rests_till_ms,
+                      const struct error *why);
+bool way_masters_rests(struct way_masters *m, const struct way_stop *stop, uint64_t now_ms,
+                       struct error *why);
+/* A stream over it has failed: the user's one is looked for again. */
+void way_masters_doubt(struct way_masters *m, const struct way_stop *stop);
 /* What it has logged since this was called; -1: nothing. The caller closes it. */
 int way_masters_log(struct way_masters *m, const struct way_stop *stop);
 /* Ends them and all other descendants, and removes the directory: 2 s at most. */

@@ -51,6 +51,23 @@ void way_words_clear(struct way_words *words)
 
 /* ---- ssh */
 
+/* One word of a command line that a shell reads there. */
+static void add_quoted(struct way_words *w, const char *word)
+{
+    struct buf out;
+    buf_init(&out, 0);
+    buf_puts(&out, "'");
+    for (; *word; word++) {
+        if (*word == '\'')
+            buf_puts(&out, "'\\''");
+        else
+            buf_put_u8(&out, (uint8_t)*word);
+    }
+    buf_puts(&out, "'");
+    way_words_add(w, "%s", buf_cstr(&out));
+    buf_clear(&out);
+}
+
 static void put_ssh(struct way_words *w, const struct way_url *url, const char *control)
 {
     way_words_add(w, "ssh");
@@ -58,6 +75,8 @@ static void put_ssh(struct way_words *w, const struct way_url *url, const char *
     way_words_add(w, "-a");
     way_words_add(w, "-x");
     way_words_add(w, "-oClearAllForwardings=yes");
+    way_words_add(w, "-oLogLevel=INFO"); /* it says why it failed */
+    way_words_add(w, "-oRemoteCommand=none");
     way_words_add(w, "-oServerAliveInterval=%d", ALIVE_S);
     way_words_add(w, "-oServerAliveCountMax=%d", ALIVE_COUNT);
     if (control)
@@ -85,6 +104,21 @@ static void put_ssh_stream(struct way_words *w, const struct way_stop *stop)
     put_ssh_host(w, stop->url);
 }
 
+/* What the host forbids to be forwarded, a command there carries. */
+static void put_ssh_relay(struct way_words *w, const struct way_stop *stop)
+{
+    char port[8];
+    snprintf(port, sizeof port, "%u", stop->port);
+    const char *const command[] = {"sh", "-c", RELAY, "beamtop", port, stop->address};
+    put_ssh(w, stop->url, stop->control);
+    way_words_add(w, "-oControlMaster=no");
+    way_words_add(w, "-oBatchMode=yes");
+    way_words_add(w, "-oConnectTimeout=%u", stop->timeout_s);
+    put_ssh_host(w, stop->url);
+    for (size_t i = 0; i < sizeof command / sizeof *command; i++)
+        add_quoted(w, command[i]);
+}
+
 void way_put_master(struct way_words *w, const struct way_stop *stop)
 {
     put_ssh(w, stop->url, stop->control);
@@ -93,6 +127,13 @@ void way_put_master(struct way_words *w, const struct way_stop *stop)
     way_words_add(w, "-oControlPersist=%d", PERSIST_S);
     way_words_add(w, "-oConnectTimeout=%u", stop->timeout_s);
     way_words_add(w, "-oBatchMode=%s", stop->terminal ? "no" : "yes");
+    put_ssh_host(w, stop->url);
+}
+
+void way_put_check(struct way_words *w, const struct way_stop *stop)
+{
+    put_ssh(w, stop->url, NULL);
+    way_words_add(w, "-Ocheck");
     put_ssh_host(w, stop->url);
 }
 
@@ -177,23 +218,6 @@ static void put_kubectl_forward(struct way_words *w, const struct way_stop *stop
 
 /* ---- a command there */
 
-/* One word of a command line that a shell reads there. */
-static void add_quoted(struct way_words *w, const char *word)
-{
-    struct buf out;
-    buf_init(&out, 0);
-    buf_puts(&out, "'");
-    for (; *word; word++) {
-        if (*word == '\'')
-            buf_puts(&out, "'\\''");
-        else
-            buf_put_u8(&out, (uint8_t)*word);
-    }
-    buf_puts(&out, "'");
-    way_words_add(w, "%s", buf_cstr(&out));
-    buf_clear(&out);
-}
-
 void way_put_far(struct way_words *w, const struct way_url *url, const char *const *command,
                  size_t n)
 {
@@ -223,6 +247,7 @@ void way_put_far(struct way_words *w, const struct way_url *url, const char *con
 
 static const struct way_method methods[] = {
     {WAY_SSH, WAY_OPENS_AT_ONCE, "ssh to", put_ssh_stream},
+    {WAY_SSH, WAY_OPENS_SAID, "ssh to", put_ssh_relay},
     {WAY_DOCKER, WAY_OPENS_SAID, "docker exec in", put_docker_stream},
     {WAY_K8S, WAY_OPENS_SAID, "kubectl exec in", put_kubectl_stream},
     {WAY_K8S, WAY_OPENS_PORT, "kubectl port-forward to", put_kubectl_forward},
@@ -261,8 +286,11 @@ static const struct {
      "Load the key (`ssh-add`), or start beamtop at a terminal, where ssh asks for the password"},
     {OF(WAY_SSH), CONN_FAILED_HOST, false, "Could not resolve hostname",
      "the host's name is not found: check it, or set HostName in ssh's configuration"},
-    {OF(WAY_SSH), CONN_FAILED_WAY, false, "administratively prohibited",
+    {OF(WAY_SSH), CONN_FAILED_WAY, true, "administratively prohibited",
      "sshd there forbids the stream: AllowTcpForwarding or PermitOpen in its configuration"},
+    {OF(WAY_SSH), CONN_FAILED_WAY, false, "beamtop: no relay",
+     "sshd there forbids the stream (AllowTcpForwarding, PermitOpen), and the host has neither "
+     "socat, bash nor nc to carry one"},
     {OF(WAY_SSH), CONN_FAILED_REFUSED, false, "open failed: connect failed",
      "nothing listens at that port there: the node stopped, or listens on another address "
      "(--host)"},
@@ -350,6 +378,12 @@ static const struct {
      "nothing listens at that port there: the node stopped, or listens on another address "
      "(--host)"},
 };
+
+bool way_may_prompt(const char *said)
+{
+    return strstr(said, "Permission denied") || (strstr(said, "Host key verification failed") &&
+                                                 !strstr(said, "IDENTIFICATION HAS CHANGED"));
+}
 
 /* The last line that is not empty, without what marks the stream as open. */
 static struct slice last_line(const char *said)

@@ -66,7 +66,9 @@ void way_words_clear(struct way_words *words);
 void way_put_kubectl(struct way_words *words, const struct way_url *url, const char *verb);
 /* The URL's container is one of ours that has only the program. */
 bool way_has_program(const struct way_url *url);
-/* The connection of ssh that others share: `-f -M`, and how it is ended. */
+/* Whether the user has a connection of ssh that others share: it ends with 0 then. */
+void way_put_check(struct way_words *words, const struct way_stop *stop);
+/* One of beamtop's: `-f -M`, and how it is ended. */
 void way_put_master(struct way_words *words, const struct way_stop *stop);
 void way_put_master_end(struct way_words *words, const struct way_stop *stop);
 /* A command of at most WAY_FAR_WORDS at the far side, where `beamtop` is the first word. */
@@ -78,5 +80,8 @@ void way_put_far(struct way_words *words, const struct way_url *url, const char 
  * from anywhere. *another: a method that is left may do better. */
 void way_explain_said(const struct way_method *method, const struct way_url *url, const char *said,
                       enum conn_failure *why, bool *another, struct error *err);
+
+/* ssh failed with these words, and may succeed where it can ask a person. */
+bool way_may_prompt(const char *said);
 
 #endif

@@ -205,6 +205,13 @@ int way_url_parse(struct way_url *out, const char *text, struct error *err)
                      way_schemes[WAY_DOCKER], way_schemes[WAY_K8S]);
 }
 
+bool way_url_is_beside(const struct way_url *a, const struct way_url *b)
+{
+    return a->scheme == b->scheme && a->port == b->port && strcmp(a->user, b->user) == 0 &&
+           strcmp(a->host, b->host) == 0 && strcmp(a->context, b->context) == 0 &&
+           strcmp(a->space, b->space) == 0 && strcmp(a->container, b->container) == 0;
+}
+
 /* What parts a URL, a list of nodes or a file of them is not itself in a part. */
 static void put_part(struct buf *out, const char *text)
 {

@@ -37,6 +37,8 @@ struct way_url {
 bool way_is_url(const char *text); /* it begins with letters and "://" */
 /* ERR_USAGE says which part cannot be one, and how the URL is written. */
 int way_url_parse(struct way_url *out, const char *text, struct error *err);
+/* Both are of one host, container or pod, and one user there. */
+bool way_url_is_beside(const struct way_url *a, const struct way_url *b);
 /* The URL of another node at the same place; node NULL or "": of none. */
 void way_url_put(struct buf *out, const struct way_url *url, const char *node);
 

@@ -12,8 +12,9 @@
 #include "way_url.h"
 
 enum way_kind {
-    WAY_ASKS_MASTER, /* of ssh: the connection that streams share */
+    WAY_ASKS_LOGIN, /* of ssh: to a host, whose streams share it */
     WAY_ASKS_STREAM,
+    WAY_LOGS_IN, /* never asked: what the process of streams starts for both */
 };
 
 struct way_ask {
@@ -28,8 +29,9 @@ struct way_ask {
 enum way_state { WAY_SAYS_OPEN, WAY_SAYS_FAILED, WAY_SAYS_ENDED };
 
 struct way_say {
-    uint32_t state; /* WAY_SAYS_OPEN of a stream comes with its socket */
-    uint32_t why;   /* enum conn_failure, if it failed or ended; then with a text */
+    uint32_t state;   /* WAY_SAYS_OPEN of a stream comes with its socket */
+    uint32_t why;     /* enum conn_failure, if it failed or ended; then with a text */
+    uint32_t prompts; /* it failed since ssh could ask nobody */
     char text[700];
 };
 

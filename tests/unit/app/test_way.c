@@ -132,16 +132,22 @@ static void check_words(const char *url_text, size_t method, const char *expecte
 TEST(test_words)
 {
     check_words("ssh://me@web1:2222/x", 0,
-                "ssh -T -a -x -oClearAllForwardings=yes -oServerAliveInterval=15 "
-                "-oServerAliveCountMax=3 -S/run/c -p2222 -lme -oControlMaster=no -oBatchMode=yes "
+                "ssh -T -a -x -oClearAllForwardings=yes -oLogLevel=INFO -oRemoteCommand=none "
+                "-oServerAliveInterval=15 -oServerAliveCountMax=3 -S/run/c -p2222 "
+                "-lme -oControlMaster=no -oBatchMode=yes "
                 "-oConnectTimeout=5 -W127.0.0.1:4369 -- web1");
+    check_words("ssh://web1/x", 1,
+                "ssh -T -a -x -oClearAllForwardings=yes -oLogLevel=INFO -oRemoteCommand=none "
+                "-oServerAliveInterval=15 -oServerAliveCountMax=3 -S/run/c -oControlMaster=no "
+                "-oBatchMode=yes -oConnectTimeout=5 -- web1 'sh' '-c' 'beamtop' '4369' "
+                "'127.0.0.1'");
     check_words("docker://shop", 0, "docker exec -i shop sh -c beamtop 4369 127.0.0.1");
     check_words("k8s://c%2Fx/ns/pod/app", 0,
                 "kubectl --context=c/x --namespace=ns exec -i --container=app pod -- sh -c beamtop "
                 "4369 127.0.0.1");
     check_words("k8s://ns/pod", 1,
                 "kubectl --namespace=ns port-forward --address=127.0.0.1 pod/pod :4369");
-    assert_null(way_method(WAY_SSH, 1));
+    assert_null(way_method(WAY_SSH, 2));
     assert_null(way_method(WAY_K8S, 2));
 }
 
@@ -217,7 +223,7 @@ TEST(test_explain)
         {WAY_SSH, "ssh: connect to host x port 22: Connection refused\r\n", CONN_FAILED_WAY, false,
          "ssh's port"},
         {WAY_SSH, "channel 2: open failed: administratively prohibited: open failed\r\n",
-         CONN_FAILED_WAY, false, "AllowTcpForwarding"},
+         CONN_FAILED_WAY, true, "AllowTcpForwarding"},
         {WAY_SSH, "Connection closed by UNKNOWN port 65535\r\n", CONN_FAILED_WAY, false,
          "jump host"},
         {WAY_SSH, "", CONN_FAILED_WAY, false, "no reason was given"},

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "way_logins.h"
+
+#include <string.h>
+
+#include "beamtop/base/clock.h"
+
+#define REST_MS 60000u /* after a login that needs a person */
+#define ANSWER_MS 300u /* of an asker's time, for the answer */
+
+static uint64_t now_ms(void)
+{
+    return clock_mono_ns() / 1000000u;
+}
+
+static void grant(struct way_child *c)
+{
+    c->waits = false;
+    if (c->ask.kind == WAY_ASKS_STREAM) {
+        c->starts = true;
+        return;
+    }
+    way_child_say_open(c, -1);
+    way_child_close(c);
+    c->has_exited = true;
+}
+
+static bool waits_for(const struct way_child *c, const struct way_child *login)
+{
+    return c->waits && !c->has_exited && way_url_is_beside(&c->url, &login->url);
+}
+
+static bool is_under_way(const struct way_children *all, const struct way_child *c)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (all->all[i]->ask.kind == WAY_LOGS_IN && !all->all[i]->has_exited &&
+            way_url_is_beside(&all->all[i]->url, &c->url))
+            return true;
+    return false;
+}
+
+static void finish(struct way_masters *m, struct way_children *all, struct way_child *login,
+                   enum conn_failure why, const struct error *err);
+
+/* ---- the programs of a login */
+
+static struct way_stop stop_of(const struct way_child *login)
+{
+    return (struct way_stop){.url = &login->url,
+                             .terminal = login->ask.terminal != 0,
+                             .timeout_s = (login->ask.timeout_ms + 999) / 1000};
+}
+
+static void spawn(struct way_masters *m, struct way_children *all, struct way_child *login,
+                  void (*put)(struct way_words *, const struct way_stop *),
+                  const struct way_stop *stop)
+{
+    struct way_words words = {0};
+    struct error err = {0};
+    put(&words, stop);
+    const int rc = way_spawn(&login->pid, words.all, -1, NULL, &login->errors,
+                             stop->terminal && !login->checks);
+    if (rc == ENOENT)
+        error_set(&err, ERR_CONNECT, "there is no ssh on this host: install it, or add it to PATH");
+    else if (rc != 0)
+        error_set_errno(&err, rc, "ssh cannot be started");
+    if (rc != 0)
+        finish(m, all, login, CONN_FAILED_WAY, &err);
+    way_words_clear(&words);
+}
+
+static void start_master(struct way_masters *m, struct way_children *all, struct way_child *login)
+{
+    struct way_stop stop = stop_of(login);
+    struct error err = {0};
+    login->checks = false;
+    login->has_exited = false;
+    login->said_len = 0;
+    if (way_masters_add(m, &stop, &err) != 0)
+        finish(m, all, login, CONN_FAILED_WAY, &err);
+    else
+        spawn(m, all, login, way_put_master, &stop);
+}
+
+static void start_login(struct way_masters *m, struct way_children *all, const struct way_child *by)
+{
+    struct way_child *login = way_children_add(all, &by->ask, -1);
+    if (!login)
+        return; /* the asker's time ends it */
+    login->ask.kind = WAY_LOGS_IN;
+    login->url = by->url;
+    login->checks = true;
+    const unsigned ms = by->ask.timeout_ms;
+    if (!by->ask.terminal) /* a person may take any time */
+        login->end_ms = now_ms() + (ms > 3 * ANSWER_MS ? ms - ANSWER_MS : ms);
+    const struct way_stop stop = stop_of(login);
+    spawn(m, all, login, way_put_check, &stop);
+}
+
+/* ---- their ends */
+
+static void fail_login(struct way_masters *m, struct way_children *all, struct way_child *login)
+{
+    static const struct way_method ssh = {.scheme = WAY_SSH, .name = "ssh to"};
+    struct way_stop stop = stop_of(login);
+    enum conn_failure why = CONN_FAILED_WAY;
+    struct error err = {0};
+    bool another;
+    int log = way_masters_log(m, &stop);
+    way_child_read(login, &log);
+    if (login->was_asked && login->said_len == 0)
+        error_set(&err, ERR_TIMEOUT,
+                  "ssh to %s: no login in %.3g s: the host, or one on the way to it, does not "
+                  "answer. Try --timeout 20",
+                  login->url.host, login->ask.timeout_ms / 1000.0);
+    else
+        way_explain_said(&ssh, &login->url, login->said, &why, &another, &err);
+    finish(m, all, login, why, &err);
+}
+
+/* A terminal's ask that has waited for a login without one is tried there. */
+static void finish(struct way_masters *m, struct way_children *all, struct way_child *login,
+                   enum conn_failure why, const struct error *err)
+{
+    const struct way_stop stop = stop_of(login);
+    const bool prompts = !login->ask.terminal && way_may_prompt(login->said);
+    const struct way_child *terminal = NULL;
+    login->has_exited = true;
+    way_masters_fail(m, &stop, prompts ? now_ms() + REST_MS : 0, err);
+    for (size_t i = 0; i < all->n; i++) {
+        struct way_child *c = all->all[i];
+        if (waits_for(c, login) && prompts && c->ask.terminal)
+            terminal = c;
+        else if (waits_for(c, login))
+            way_child_fail(c, why, prompts, err);
+    }
+    if (terminal)
+        start_login(m, all, terminal);
+}
+
+void way_logins_ended(struct way_masters *m, struct way_children *all, struct way_child *login)
+{
+    const struct way_stop stop = stop_of(login);
+    if (login->checks && login->exit_status != 0 && !login->was_asked) {
+        start_master(m, all, login);
+        return;
+    }
+    if (login->exit_status != 0) {
+        fail_login(m, all, login);
+        return;
+    }
+    way_masters_ready(m, &stop, login->checks);
+    for (size_t i = 0; i < all->n; i++)
+        if (waits_for(all->all[i], login))
+            grant(all->all[i]);
+}
+
+void way_logins_want(struct way_masters *m, struct way_children *all, struct way_child *c)
+{
+    const struct way_stop stop = {.url = &c->url};
+    struct error err = {0};
+    if (way_masters_serves(m, &stop)) {
+        grant(c);
+    } else if (!c->ask.terminal && way_masters_rests(m, &stop, now_ms(), &err)) {
+        way_child_fail(c, CONN_FAILED_WAY, true, &err);
+    } else {
+        c->waits = true;
+        if (!is_under_way(all, c))
+            start_login(m, all, c);
+    }
+}
