@@ -532,6 +532,13 @@ int fleet_add(struct fleet *f, const char *names, struct error *err)
     return fleet_read_names(names, add_name, f, err);
 }
 
+void fleet_retry(struct fleet *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (f->members[i]->state == MEMBER_FAILED)
+            f->members[i]->due_ms = 0;
+}
+
 bool fleet_remove(struct fleet *f, const char *name)
 {
     struct member *m = fleet_find(f, name);

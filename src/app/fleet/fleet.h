@@ -106,6 +106,8 @@ int fleet_take_mesh(struct fleet *f, struct model *m, struct error *err);
 size_t fleet_linked(const struct fleet *f);
 const char *fleet_name(const struct fleet *f, size_t node);
 struct live *fleet_live(const struct fleet *f, size_t node); /* NULL: it is not up */
+/* Nodes that are not connected are tried again now. */
+void fleet_retry(struct fleet *f);
 /* While sessions run: idle nodes are asked as often as the interval says, since their clocks are
  * compared as often, and no node takes the place of a removed one. */
 void fleet_set_steady(struct fleet *f, bool steady);

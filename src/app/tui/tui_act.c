@@ -392,6 +392,12 @@ static void act_suspend(void *own, const char *arg)
     tui_suspend(own);
 }
 
+static void act_login(void *own, const char *arg)
+{
+    (void)arg;
+    tui_login(own);
+}
+
 static void act_quit(void *own, const char *arg)
 {
     (void)arg;
@@ -447,6 +453,7 @@ static const struct tui_owner program_owner = {
              [ACTION_COMMAND] = {.run = act_command},
              [ACTION_REDRAW] = {.run = act_redraw},
              [ACTION_SUSPEND] = {.run = act_suspend},
+             [ACTION_LOGIN] = {.run = act_login},
              [ACTION_QUIT] = {.run = act_quit}},
     .at = {[TUI_CHANGED] = ask_for_copy, [TUI_TICK] = fire_trigger, [TUI_TYPED] = follow_typed}};
 

@@ -147,6 +147,7 @@ void tui_follow_filter(struct tui *t);
 int tui_open_terminal(struct tui *t, struct error *err);
 void tui_on_signal(uv_signal_t *signal, int number); /* its data is the struct tui */
 void tui_suspend(struct tui *t);
+void tui_login(struct tui *t);    /* by ssh, where it may ask */
 bool tui_terminal_is_ready(void); /* it takes what is drawn */
 
 /* tui_nodes.c */

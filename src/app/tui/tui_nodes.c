@@ -486,7 +486,15 @@ static void close_fleet(void *own)
     f->fleet = NULL;
 }
 
-const struct tui_owner tui_fleet_owner = {.acts = {[ACTION_ADD_NODE] = {.run = act_add_node},
-                                                   [ACTION_REMOVE_NODE] = {.run = act_remove_node}},
-                                          .make = make_fleet,
-                                          .at = {[TUI_CLOSES] = close_fleet, [TUI_FREES] = free}};
+static void retry_fleet(void *own)
+{
+    struct tui_fleet *f = own;
+    if (f->fleet)
+        fleet_retry(f->fleet);
+}
+
+const struct tui_owner tui_fleet_owner = {
+    .acts = {[ACTION_ADD_NODE] = {.run = act_add_node},
+             [ACTION_REMOVE_NODE] = {.run = act_remove_node}},
+    .make = make_fleet,
+    .at = {[TUI_RESUMES] = retry_fleet, [TUI_CLOSES] = close_fleet, [TUI_FREES] = free}};

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The terminal of the screen program: its keys, its size, the signals of its shell. */
 #include <poll.h>
+#include <stdio.h>
 #include <unistd.h>
 #include <fcntl.h>
 #include <signal.h>
 
 #include "app/job/crash.h"
 #include "app/job/suspend.h"
+#include "app/way/reach_login.h"
 #include "tui_internal.h"
 
 /* Events taken before the screen is drawn: a paste does not starve it. */
@@ -167,20 +169,53 @@ int tui_open_terminal(struct tui *t, struct error *err)
     return watch_tty(t);
 }
 
+static void leave_screen(struct tui *t)
+{
+    tui_announce(t, TUI_SUSPENDS);
+    t->tty->ops->suspend(t->tty);
+}
+
+static void enter_screen(struct tui *t)
+{
+    t->tty->ops->resume(t->tty);
+    tui_announce(t, TUI_RESUMES);
+    uv_update_time(&t->rt.loop);
+    take_events(t);
+    tui_draw(t);
+}
+
 void tui_suspend(struct tui *t)
 {
     if (!suspend_is_possible()) {
         tui_message(t, STYLE_WARN, "cannot suspend: no shell to return to");
         return;
     }
-    tui_announce(t, TUI_SUSPENDS);
-    t->tty->ops->suspend(t->tty);
+    leave_screen(t);
     suspend_job();
-    t->tty->ops->resume(t->tty);
-    tui_announce(t, TUI_RESUMES);
-    uv_update_time(&t->rt.loop);
-    take_events(t);
-    tui_draw(t);
+    enter_screen(t);
+}
+
+/* The terminal is ssh's as long as it asks there, and so is Ctrl-C. */
+void tui_login(struct tui *t)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction ours;
+    struct error err = {0};
+    if (!t->tty || !reach_ssh_place(t->env->reach, 0)) {
+        tui_message(t, STYLE_WARN, "no node of this screen is reached by ssh");
+        return;
+    }
+    leave_screen(t);
+    fputs("beamtop: ssh logs in. Ctrl-C cancels\n", stderr);
+    sigaction(SIGINT, &ignore, &ours);
+    const int hosts = reach_login_again(t->env->reach, (unsigned)(t->cli->timeout_s * 1000), &err);
+    sigaction(SIGINT, &ours, NULL);
+    if (hosts < 0)
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+    else
+        tui_message(t, STYLE_MESSAGE, "logged in to %d host%s by ssh", hosts,
+                    hosts == 1 ? "" : "s");
+    enter_screen(t);
 }
 
 bool tui_terminal_is_ready(void)

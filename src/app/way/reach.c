@@ -42,7 +42,8 @@ struct way {
 };
 
 struct reach {
-    pid_t server; /* 0: not started */
+    uv_mutex_t server_lock; /* of the next two: asks come from any thread */
+    pid_t server;           /* 0: not started */
     int asks;
     struct way **ways;
     size_t n;
@@ -134,16 +135,40 @@ static int await(int status, int cancel_fd, int timeout_ms)
     }
 }
 
+static int start_server(struct reach *w, struct error *err);
+
+static bool has_ended(struct reach *w)
+{
+    return waitpid(w->server, NULL, WNOHANG) != 0;
+}
+
+/* One that was killed is started again: streams that stand go on without it. */
+static int send_to_server(struct reach *w, const struct way_ask *ask, int answers)
+{
+    struct error ignored = {0};
+    uv_mutex_lock(&w->server_lock);
+    int rc = way_wire_send(w->asks, ask, sizeof *ask, answers);
+    if (rc != 0 && rc != EAGAIN && w->server > 0 && has_ended(w)) {
+        close(w->asks);
+        w->asks = -1;
+        w->server = 0;
+        rc = start_server(w, &ignored) == 0 ? way_wire_send(w->asks, ask, sizeof *ask, answers)
+                                            : EPIPE;
+    }
+    uv_mutex_unlock(&w->server_lock);
+    return rc;
+}
+
 /* Sends an ask; *status is where the answers come. */
 static int send_ask(struct reach *w, const struct way_ask *ask, int *status, struct error *err)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return error_set_errno(err, errno, "no socket for a stream");
-    int rc = way_wire_send(w->asks, ask, sizeof *ask, ends[1]);
+    int rc = send_to_server(w, ask, ends[1]);
     struct pollfd full = {.fd = w->asks, .events = POLLOUT};
     while (rc == EAGAIN && poll(&full, 1, (int)ask->timeout_ms) != 0)
-        rc = way_wire_send(w->asks, ask, sizeof *ask, ends[1]);
+        rc = send_to_server(w, ask, ends[1]);
     close(ends[1]);
     if (rc == 0) {
         *status = ends[0];
@@ -321,34 +346,41 @@ struct reach *reach_new(void)
 {
     struct reach *w = alloc_zero(1, sizeof *w);
     w->asks = -1;
-    if (uv_mutex_init(&w->lock) != 0)
+    if (uv_mutex_init(&w->lock) != 0 || uv_mutex_init(&w->server_lock) != 0)
         alloc_fail();
     return w;
 }
 
-/* One that somebody has stopped goes on, or is killed: it is not waited for without a limit. */
-static void end_server(const struct reach *w)
+/* One that somebody has stopped goes on, or is killed: it is not waited for without a limit. False:
+ * it was killed, and has tidied up nothing. */
+static bool end_server(struct reach *w)
 {
     const struct timespec look = {.tv_nsec = LOOK_MS * 1000000L};
     const uint64_t end_ns = clock_mono_ns() + SERVER_END_MS * 1000000ull;
     pid_t ended;
+    int status = 0;
+    close(w->asks);
     (void)kill(w->server, SIGCONT);
-    while ((ended = waitpid(w->server, NULL, WNOHANG)) == 0 && clock_mono_ns() < end_ns)
+    while ((ended = waitpid(w->server, &status, WNOHANG)) == 0 && clock_mono_ns() < end_ns)
         nanosleep(&look, NULL);
+    const bool was_killed = ended == 0 || WIFSIGNALED(status);
     if (ended == 0)
         spawn_kill(w->server);
+    w->server = 0;
+    w->asks = -1;
+    return !was_killed;
 }
 
 void reach_free(struct reach *w)
 {
+    struct error ignored = {0};
     if (!w)
         return;
     for (size_t i = 0; i < w->n_streams; i++)
         close(w->streams[i].status);
-    if (w->asks >= 0)
-        close(w->asks);
-    if (w->server > 0)
-        end_server(w);
+    /* Another one tidies up behind one that was killed. */
+    if (w->server > 0 && !end_server(w) && start_server(w, &ignored) == 0)
+        (void)end_server(w);
     for (size_t i = 0; i < w->n; i++)
         free_way(w->ways[i]);
     for (size_t i = 0; i < w->n_prepared; i++)
@@ -356,6 +388,7 @@ void reach_free(struct reach *w)
     free(w->ways);
     free(w->streams);
     uv_mutex_destroy(&w->lock);
+    uv_mutex_destroy(&w->server_lock);
     free(w);
 }
 
@@ -417,6 +450,15 @@ int reach_find(struct reach *w, struct conn_way **way, struct way_url *url, cons
     w->ways[w->n++] = new;
     *way = &new->base;
     return 0;
+}
+
+const char *reach_ssh_place(const struct reach *w, size_t i)
+{
+    for (size_t k = 0; k < w->n; k++)
+        if (strncmp(w->ways[k]->url, way_schemes[WAY_SSH], strlen(way_schemes[WAY_SSH])) == 0 &&
+            i-- == 0)
+            return w->ways[k]->url;
+    return NULL;
 }
 
 void reach_node_name(char *out, size_t size, const struct way_url *url)

@@ -49,3 +49,23 @@ void reach_login_all(struct reach *w, struct reach_login *all, size_t n, bool ca
     free(prompts);
     free(logins);
 }
+
+int reach_login_again(struct reach *w, unsigned timeout_ms, struct error *err)
+{
+    struct reach_login *all = NULL;
+    const char *url;
+    size_t n = 0;
+    int rc = 0;
+    for (; (url = reach_ssh_place(w, n)); n++) {
+        all = alloc_grow(all, n, sizeof *all);
+        all[n] = (struct reach_login){.url = url, .is_needed = true};
+    }
+    reach_login_all(w, all, n, true, timeout_ms);
+    for (size_t i = 0; i < n && rc == 0; i++)
+        if (all[i].rc != 0) {
+            rc = all[i].rc;
+            *err = all[i].err;
+        }
+    free(all);
+    return rc != 0 ? rc : (int)n;
+}

@@ -19,4 +19,8 @@ struct reach_login {
 void reach_login_all(struct reach *w, struct reach_login *all, size_t n, bool can_ask,
                      unsigned timeout_ms);
 
+/* To all hosts that URLs have named so far, with a terminal: how many there are, or the error of
+   the first one that fails. */
+int reach_login_again(struct reach *w, unsigned timeout_ms, struct error *err);
+
 #endif

@@ -10,55 +10,29 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "beamtop/base/clock.h"
 #include "way_child.h"
+#include "way_remains.h"
 
-#define EXIT_MS 800      /* for `ssh -O exit`, then for those that it ends */
+#define EXIT_MS 800u     /* for `ssh -O exit`, then for those that it ends */
 #define KILL_TURNS 4     /* of them, with their children */
-#define LOOK_MS 5        /* between looks at children that end */
-#define DIR_BYTES 64u    /* a socket's path has 108, and ssh adds some to it */
 #define LOG_BYTES 65536L /* of a log: more is skipped */
-
-#define RANDOM_SIX                                                                                 \
-    "XX"                                                                                           \
-    "XX"                                                                                           \
-    "XX" /* for mkdtemp() */
 
 void way_masters_init(struct way_masters *m, const char *runtime_dir)
 {
     *m = (struct way_masters){.runtime_dir = runtime_dir};
-}
-
-/* No other user can replace a directory in it. */
-static bool is_safe(const char *dir)
-{
-    struct stat st;
-    return stat(dir, &st) == 0 &&
-           ((st.st_mode & S_ISVTX) != 0 ||
-            (st.st_uid == geteuid() && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0));
+    way_remains_clear(runtime_dir);
 }
 
 static int make_dir(struct way_masters *m, struct error *err)
 {
-    const char *places[] = {m->runtime_dir, "/tmp"};
-    if (*m->dir)
+    if (*m->dir || way_remains_make_dir(m->dir, sizeof m->dir, m->runtime_dir))
         return 0;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (!places[i] || places[i][0] != '/' || strlen(places[i]) > DIR_BYTES ||
-            strpbrk(places[i], "%$ ") /* ssh expands these */ || !is_safe(places[i]))
-            continue;
-        snprintf(m->dir, sizeof m->dir, "%.64s/beamtop-" RANDOM_SIX, places[i]);
-        if (mkdtemp(m->dir))
-            return 0;
-    }
-    *m->dir = '\0';
     return error_set(err, ERR_SYSTEM,
                      "no private directory for ssh's sockets can be made in XDG_RUNTIME_DIR or "
-                     "/tmp: set XDG_RUNTIME_DIR to a directory of yours that others cannot write");
+                     "/tmp: set XDG_RUNTIME_DIR to a directory of yours that others cannot write, "
+                     "with a path of at most 64 bytes");
 }
 
 static struct way_master *find(struct way_masters *m, const struct way_url *url)
@@ -213,27 +187,6 @@ int way_masters_log(struct way_masters *m, const struct way_stop *stop)
 
 /* ---- the end */
 
-static uint64_t now_ms(void)
-{
-    return clock_mono_ns() / 1000000u;
-}
-
-/* Children that end within the time. False: some are left. */
-static bool reap_until(uint64_t end_ms)
-{
-    const struct timespec look = {.tv_nsec = LOOK_MS * 1000000L};
-    for (;;) {
-        const pid_t pid = waitpid(-1, NULL, WNOHANG);
-        if (pid < 0 && errno == ECHILD)
-            return true;
-        if (pid <= 0) {
-            if (now_ms() >= end_ms)
-                return false;
-            nanosleep(&look, NULL);
-        }
-    }
-}
-
 static void kill_children(void)
 {
     char path[64];
@@ -268,10 +221,10 @@ void way_masters_end(struct way_masters *m)
     for (size_t i = 0; i < WAY_MASTERS; i++)
         if (m->all[i].place && m->all[i].ready && !m->all[i].is_users)
             ask_to_end(&m->all[i]);
-    bool ended = reap_until(now_ms() + EXIT_MS);
+    bool ended = way_remains_reap(EXIT_MS);
     for (unsigned i = 0; !ended && i < KILL_TURNS; i++) { /* what one leaves is a child, too */
         kill_children();
-        ended = reap_until(now_ms() + EXIT_MS / KILL_TURNS);
+        ended = way_remains_reap(EXIT_MS / KILL_TURNS);
     }
     for (size_t i = 0; i < WAY_MASTERS; i++)
         if (m->all[i].place)

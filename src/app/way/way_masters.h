@@ -2,7 +2,8 @@
 /*
  * The connections of ssh that streams share, one a host, with their sockets in a private directory.
  * They are descendants of the process of streams, which ends them. One that nobody ends (SIGKILL to
- * both processes) ends by itself a minute after its last stream. One thread. */
+ * both processes) ends by itself a minute after its last stream, or when beamtop starts such a
+ * process again. One thread. */
 #ifndef BEAMTOP_APP_WAY_WAY_MASTERS_H
 #define BEAMTOP_APP_WAY_WAY_MASTERS_H
 
@@ -29,6 +30,7 @@ struct way_masters {
     struct way_master all[WAY_MASTERS];
 };
 
+/* Removes what processes have left that were killed. */
 void way_masters_init(struct way_masters *m, const char *runtime_dir);
 /* Fills control and log of the stop: of a new one, or of the one that is there. ERR_LIMIT,
    ERR_SYSTEM. */

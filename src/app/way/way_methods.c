@@ -130,18 +130,26 @@ void way_put_master(struct way_words *w, const struct way_stop *stop)
     put_ssh_host(w, stop->url);
 }
 
+static void put_control(struct way_words *w, const struct way_stop *stop, const char *command)
+{
+    put_ssh(w, stop->url, stop->control);
+    way_words_add(w, "-O%s", command);
+    put_ssh_host(w, stop->url);
+}
+
 void way_put_check(struct way_words *w, const struct way_stop *stop)
 {
-    put_ssh(w, stop->url, NULL);
-    way_words_add(w, "-Ocheck");
-    put_ssh_host(w, stop->url);
+    put_control(w, stop, "check");
 }
 
 void way_put_master_end(struct way_words *w, const struct way_stop *stop)
 {
-    put_ssh(w, stop->url, stop->control);
-    way_words_add(w, "-Oexit");
-    put_ssh_host(w, stop->url);
+    put_control(w, stop, "exit");
+}
+
+void way_put_master_stop(struct way_words *w, const struct way_stop *stop)
+{
+    put_control(w, stop, "stop");
 }
 
 /* ---- containers */
@@ -277,13 +285,15 @@ static const struct {
      "the host's key is not the one in known_hosts: it was installed again, or another machine "
      "answers. Compare the key, then remove the old one with `ssh-keygen -R`"},
     {OF(WAY_SSH), CONN_FAILED_WAY, false, "Host key verification failed",
-     "ssh does not know the host's key: run ssh once to this host, and compare the key"},
+     "ssh does not know the host's key (:login on the screen asks): start beamtop at a terminal, "
+     "and compare the key that ssh shows"},
     {OF(WAY_SSH), CONN_FAILED_WAY, false, "Too many authentication failures",
      "the host refused the login: ssh offered too many keys. Name one with IdentityFile and "
      "IdentitiesOnly in ssh's configuration"},
     {OF(WAY_SSH), CONN_FAILED_WAY, false, "Permission denied",
-     "the host refused the login: no key of yours is allowed there, or it wants a password. "
-     "Load the key (`ssh-add`), or start beamtop at a terminal, where ssh asks for the password"},
+     "the host refused the login (:login on the screen asks): no key of yours is allowed there, or "
+     "it wants a password. Load the key (`ssh-add`), start beamtop at a terminal, where ssh asks, "
+     "or set SSH_ASKPASS"},
     {OF(WAY_SSH), CONN_FAILED_HOST, false, "Could not resolve hostname",
      "the host's name is not found: check it, or set HostName in ssh's configuration"},
     {OF(WAY_SSH), CONN_FAILED_WAY, true, "administratively prohibited",

@@ -68,9 +68,10 @@ void way_put_kubectl(struct way_words *words, const struct way_url *url, const c
 bool way_has_program(const struct way_url *url);
 /* Whether the user has a connection of ssh that others share: it ends with 0 then. */
 void way_put_check(struct way_words *words, const struct way_stop *stop);
-/* One of beamtop's: `-f -M`, and how it is ended. */
+/* One of beamtop's: `-f -M`, how it is ended, and how it ends with its last stream. */
 void way_put_master(struct way_words *words, const struct way_stop *stop);
 void way_put_master_end(struct way_words *words, const struct way_stop *stop);
+void way_put_master_stop(struct way_words *words, const struct way_stop *stop);
 /* A command of at most WAY_FAR_WORDS at the far side, where `beamtop` is the first word. */
 void way_put_far(struct way_words *words, const struct way_url *url, const char *const *command,
                  size_t n);

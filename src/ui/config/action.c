@@ -210,6 +210,7 @@ const struct action_row action_table[ACTIONS] = {
     ACT(HELP, IN(PROGRAM, WHERE_LIST, SCREEN), "help", "show the keys of this context"),
     ACT(REDRAW, PROGRAM, "redraw", "draw the whole screen again"),
     ACT(SUSPEND, PROGRAM, "suspend", "suspend beamtop and return to the shell"),
+    ACT(LOGIN, PROGRAM, "login", "log in again by ssh: it may ask for a password or a host's key"),
     ACT(LEAVE, IN(PROGRAM, WHERE_LIST, SCREEN), "leave",
         "leave this view for the one before; quit in the first one"),
     ACT(QUIT, PROGRAM, "quit", "quit"),
