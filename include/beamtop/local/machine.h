@@ -34,7 +34,7 @@ static inline bool registers_know(const struct registers *r, unsigned number)
     return r->known >> number & 1;
 }
 
-enum { MACHINE_STACK_IN_PROCESS = -1 };
+enum { MACHINE_STACK_IN_PROCESS = -1, MACHINE_SIGNAL_BYTES = 8 };
 
 struct machine {
     const char *name;
@@ -44,6 +44,13 @@ struct machine {
     uint8_t return_column; /* of CFI: a return address; pc, or the register that calls write */
     uint64_t preserved;    /* bits: what a function leaves as it was, return_column too if it may */
     uint64_t code;         /* bits of an address of code: others authenticate a return address */
+
+    /*
+     * The code that a signal handler returns to, MACHINE_SIGNAL_BYTES of it, where the kernel's has
+     * no CFI; NULL: it has. The interrupted registers are by number, that far above the stack
+     * pointer there. */
+    const uint8_t *signal_code;
+    uint16_t signal_registers;
 
     uint64_t perf_registers;   /* sample_regs_user; as many bits as n_registers */
     const uint8_t *perf_order; /* DWARF number of each bit */

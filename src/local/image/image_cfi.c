@@ -495,3 +495,19 @@ enum step cfi_step_link(const struct machine *machine, bool leaf, struct registe
     return_to(machine, r);
     return STEP_CALLER;
 }
+
+enum step cfi_step_signal(const struct machine *machine, struct registers *r,
+                          const struct memory *memory)
+{
+    uint8_t code[MACHINE_SIGNAL_BYTES];
+    struct registers caller = {.known = (UINT64_C(1) << machine->n_registers) - 1};
+    if (!machine->signal_code || !registers_know(r, machine->sp) ||
+        !memory_read(memory, r->value[machine->pc], code, sizeof code) ||
+        memcmp(code, machine->signal_code, sizeof code) != 0)
+        return STEP_NO_RULE;
+    if (!memory_read(memory, r->value[machine->sp] + machine->signal_registers, caller.value,
+                     machine->n_registers * sizeof *caller.value))
+        return STEP_MEMORY;
+    *r = caller;
+    return STEP_CALLER;
+}

@@ -88,4 +88,9 @@ enum step cfi_step(const struct machine *machine, const struct cfi_row *row, boo
  * .plt, which linkers of aarch64 give no CFI. STEP_NO_RULE: another frame, or another machine. */
 enum step cfi_step_link(const struct machine *machine, bool leaf, struct registers *r);
 
+/* Likewise of the frame that the kernel makes for a signal, known by machine->signal_code, to the
+ * interrupted one. STEP_NO_RULE: another frame. */
+enum step cfi_step_signal(const struct machine *machine, struct registers *r,
+                          const struct memory *memory);
+
 #endif

@@ -440,9 +440,12 @@ enum step images_step(struct images *i, struct registers *r, bool *leaf, const s
     if (!range)
         return STEP_NO_IMAGE;
     const struct cfi_row *row = row_at(i, range, at);
-    enum step s = row ? cfi_step(machine, row, *leaf, r, stack) : cfi_step_link(machine, *leaf, r);
+    const bool signal = row ? row->signal : !*leaf;
+    enum step s = row     ? cfi_step(machine, row, *leaf, r, stack)
+                  : *leaf ? cfi_step_link(machine, true, r)
+                          : cfi_step_signal(machine, r, stack);
     if (s == STEP_CALLER)
-        *leaf = row && row->signal;
+        *leaf = signal;
     return s;
 }
 

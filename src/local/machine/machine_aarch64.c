@@ -31,6 +31,14 @@ static const uint8_t perf_order[COUNT] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,
                                           11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
                                           22, 23, 24, 25, 26, 27, 28, 29, 30, SP, PC};
 
+/* __kernel_rt_sigreturn: mov x8, #__NR_rt_sigreturn; svc #0. It has no CFI since Linux 5.8. */
+static const uint8_t signal_code[MACHINE_SIGNAL_BYTES] = {0x68, 0x11, 0x80, 0xd2,
+                                                          0x01, 0x00, 0x00, 0xd4};
+
+/* Of struct rt_sigframe: siginfo, then ucontext, in which sigcontext begins at 176, with the
+ * address of a fault. */
+enum { SIGNAL_REGISTERS = 128 + 176 + 8 };
+
 static uint32_t instruction_at(const uint8_t *code, size_t at)
 {
     uint32_t i;
@@ -151,6 +159,8 @@ const struct machine machine_aarch64 = {
     .return_column = LINK,
     .preserved = UINT64_C(0x7ff80000), /* x19 … x29, and the link register of one that calls none */
     .code = MACHINE_ADDRESSES - 1,
+    .signal_code = signal_code,
+    .signal_registers = SIGNAL_REGISTERS,
     .perf_registers = (UINT64_C(1) << COUNT) - 1,
     .perf_order = perf_order,
     .process = PROCESS,
@@ -162,5 +172,5 @@ const struct machine machine_aarch64 = {
     .find_export = find_export,
     .link_is_live = link_is_live,
     .keeps_link = keeps_link,
-    .doubt = "not run on real arm64: frames there are tested on recorded registers and memory only",
+    .doubt = "tried on emulated arm64 machines, not on hardware",
 };

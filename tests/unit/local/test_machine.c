@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <elf.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "../../test.h"
+#include "beamtop/base/attr.h"
 #include "beamtop/local/machine.h"
 #include "local/image/image_cfi.h"
 
@@ -228,4 +230,50 @@ TEST(test_frameless)
     assert_int_equal(r.value[arm->pc], 0x9abc);
     r.value[arm->return_column] = UINT64_C(0x2a7f000000000000);
     assert_int_equal(cfi_step_link(arm, true, &r), STEP_NO_RULE);
+}
+
+/* Code at 0x1000, and behind it a stack with what the kernel puts there for a signal. */
+struct signal_world {
+    uint32_t code[4];
+    uint8_t stack[128 + 176 + 8]; /* siginfo, ucontext up to sigcontext, fault_address */
+    uint64_t registers[33];       /* regs[31], sp, pc */
+};
+
+enum { SIGNAL_AT = 0x1000, SIGNAL_STACK = SIGNAL_AT + offsetof(struct signal_world, stack) };
+
+static bool read_signal_world(void *arg, uint64_t at, void *out, size_t len)
+{
+    if (at < SIGNAL_AT || at - SIGNAL_AT > sizeof(struct signal_world) ||
+        len > sizeof(struct signal_world) - (at - SIGNAL_AT))
+        return false;
+    memcpy(out, (const uint8_t *)arg + (at - SIGNAL_AT), len);
+    return true;
+}
+
+/* The kernel's code that a handler returns to has no CFI. */
+TEST(test_signal_frame)
+{
+    struct signal_world world = {.code = {NOP, 0xd2801168u, 0xd4000001u, NOP}};
+    const struct memory m = {read_signal_world, &world};
+    for (unsigned i = 0; i < ARRAY_LEN(world.registers); i++)
+        world.registers[i] = 0x100 + i;
+    struct registers r = {.known = arm->perf_registers};
+    r.value[arm->sp] = SIGNAL_STACK;
+    r.value[arm->pc] = SIGNAL_AT;
+    const struct registers before = r;
+    assert_int_equal(cfi_step_signal(arm, &r, &m), STEP_NO_RULE);
+    assert_memory_equal(&r, &before, sizeof r);
+    r.value[arm->pc] = SIGNAL_AT + 4;
+    assert_int_equal(cfi_step_signal(&machine_x86_64, &r, &m), STEP_NO_RULE);
+    assert_int_equal(cfi_step_signal(arm, &r, &m), STEP_CALLER);
+    assert_int_equal(r.value[0], 0x100);
+    assert_int_equal(r.value[arm->sp], 0x11f);
+    assert_int_equal(r.value[arm->pc], 0x120);
+    r.value[arm->pc] = SIGNAL_AT + 4;
+    r.value[arm->sp] = SIGNAL_STACK + 8; /* the last register is not there */
+    assert_int_equal(cfi_step_signal(arm, &r, &m), STEP_MEMORY);
+    r.known = UINT64_C(1) << arm->pc;
+    assert_int_equal(cfi_step_signal(arm, &r, &m), STEP_NO_RULE);
+    r.value[arm->pc] = 0;
+    assert_int_equal(cfi_step_signal(arm, &r, &m), STEP_NO_RULE);
 }
