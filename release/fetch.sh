@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The sources of the libraries in release/sources, from the archives of Debian that apt is set up with:
 #   fetch.sh NAME DIR     fetches, checks and unpacks one into DIR, which it makes
-#   fetch.sh --newest     prints the table of release/sources with what the archives have now
+#   fetch.sh --newest     prints the table of release/sources with what the archives have now; a version that
+#                         they list but do not have whole is named, and the line of the table stays
 # Files are kept in BEAMTOP_CACHE (default /var/cache/beamtop), in sources, so each is fetched once.
 set -eu
 
@@ -46,11 +47,14 @@ take() {
 # The other files of a source package, as its .dsc lists them: checksum and name.
 parts_of() { awk '/^[A-Z]/ { in_list = /^Checksums-Sha256:/; next } in_list && NF == 3 { print $1, $3 }' "$1"; }
 
-# Upstream's signatures and its site are no sources.
-is_needed() {
-    case $1 in
-    *.asc | *.orig-www.*) return 1 ;;
-    esac
+# take_all PATH SHA256: a .dsc, and what it lists.
+take_all() {
+    mkdir -p "$cache"
+    take "$1" "$2"
+    dsc=$cache/$(basename "$1")
+    parts_of "$dsc" | while read -r sum name; do
+        take "$(dirname "$1")/$name" "$sum"
+    done
 }
 
 fetch() {
@@ -58,12 +62,7 @@ fetch() {
     [ -n "$path" ] || fail "release/sources has no library \"$1\""
     { command -v dpkg-source && [ -x "$helper" ]; } >/dev/null 2>&1 ||
         fail "sources come from Debian's archives: this needs apt and dpkg-dev"
-    mkdir -p "$cache"
-    take "$path" "$(field 4 "$1")"
-    dsc=$cache/$(basename "$path")
-    parts_of "$dsc" | while read -r sum name; do
-        take "$(dirname "$path")/$name" "$sum"
-    done
+    take_all "$path" "$(field 4 "$1")"
     rm -rf "$2"
     dpkg-source --no-check -x "$dsc" "$2" >"$cache/.log" 2>&1 ||
         fail "$dsc cannot be unpacked: $(tail -n 1 "$cache/.log")"
@@ -84,13 +83,26 @@ newest() {
         -o Dir::State::Lists="$work/lists" -o Dir::Cache="$work/cache"
     apt-get "$@" update >"$work/log" 2>&1 || fail "$(grep -m1 '^E:' "$work/log")"
     grep '^#' "$table"
-    grep -v '^#' "$table" | while read -r name licence _; do
-        apt-get "$@" source --print-uris "$name" 2>/dev/null |
-            awk -v name="$name" -v licence="$licence" '/\.dsc / {
-                sub(/.*\/pool\//, "pool/", $1); sub(/\047$/, "", $1); sub(/.*:/, "", $NF)
-                gsub(/%2b/, "+", $1); gsub(/%7e/, "~", $1)
-                print name, licence, $1, $NF }'
+    grep -v '^#' "$table" | while read -r name licence path sum; do
+        listed=$(apt-get "$@" source --print-uris "$name" 2>/dev/null | listed)
+        # shellcheck disable=SC2086
+        if [ "${listed:-$path $sum}" != "$path $sum" ]; then
+            if (take_all $listed) 2>/dev/null; then
+                path=${listed% *} sum=${listed#* }
+            else
+                echo "fetch.sh: $name stays as it is: ${listed% *} is listed, but not all of its files are there" >&2
+            fi
+        fi
+        echo "$name $licence $path $sum"
     done
+}
+
+# The path and the checksum of the .dsc, of what apt prints.
+listed() {
+    awk '/\.dsc / {
+        sub(/.*\/pool\//, "pool/", $1); sub(/\047$/, "", $1); sub(/.*:/, "", $NF)
+        gsub(/%2b/, "+", $1); gsub(/%7e/, "~", $1)
+        print $1, $NF }'
 }
 
 helper=/usr/lib/apt/apt-helper
@@ -98,7 +110,7 @@ case ${1:-} in
 --newest) newest ;;
 [a-z]*) fetch "$1" "${2:?fetch.sh NAME DIR}" ;;
 *)
-    sed -n '3,6s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,7s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
