@@ -28,6 +28,8 @@ tests/screen/golden: ;
 LDADD = tests/libtest.a $(APP_LIBS) $(CMOCKA_LIBS)
 tests/unit/%.$(OBJEXT) tests/screen/%.$(OBJEXT): AM_CFLAGS += $(UV_CFLAGS) $(JANSSON_CFLAGS) \
 	$(EI_CFLAGS) $(ELFUTILS_CFLAGS) $(OPENSSL_CFLAGS) $(SQLITE_CFLAGS)
+UNIT_LONG = tests/unit/report/test_rules tests/unit/app/test_hostile_recording \
+	tests/unit/app/test_advice tests/unit/app/test_extreme_numbers
 UNIT_BASE = tests/unit/base/test_clock tests/unit/base/test_error tests/unit/base/test_memory \
 	tests/unit/base/test_question tests/unit/base/test_regex tests/unit/base/test_slice tests/unit/base/test_spawn \
 	tests/unit/base/test_text
@@ -67,7 +69,7 @@ UNIT_RECORDING = tests/unit/recording/test_recorded_log tests/unit/recording/tes
 	tests/unit/recording/test_recording_long tests/unit/recording/test_recording_samples \
 	tests/unit/recording/test_recording_events tests/unit/recording/test_recording_spans \
 	tests/unit/recording/test_recording_trace
-UNIT_REPORT = tests/unit/report/test_rules tests/unit/report/test_summary \
+UNIT_REPORT = tests/unit/report/test_summary \
 	tests/unit/report/test_summary_events tests/unit/report/test_summary_many tests/unit/report/test_summary_requests \
 	tests/unit/report/test_summary_samples
 UNIT_UI = tests/unit/ui/test_canvas tests/unit/ui/test_capture tests/unit/ui/test_complete_trace \
@@ -77,10 +79,10 @@ UNIT_UI = tests/unit/ui/test_canvas tests/unit/ui/test_capture tests/unit/ui/tes
 UNIT_SCREEN = tests/screen/test_acts tests/screen/test_commands tests/screen/test_help \
 	tests/screen/test_replay tests/screen/test_screen tests/screen/test_spans \
 	tests/screen/test_trace
-UNIT_APP = tests/unit/app/test_actions tests/unit/app/test_advice tests/unit/app/test_cli tests/unit/app/test_doctor \
+UNIT_APP = tests/unit/app/test_actions tests/unit/app/test_cli tests/unit/app/test_doctor \
 	tests/unit/app/test_condition \
-	tests/unit/app/test_error_at tests/unit/app/test_extreme_numbers tests/unit/app/test_feed \
-	tests/unit/app/test_governor tests/unit/app/test_held tests/unit/app/test_hostile_recording \
+	tests/unit/app/test_error_at tests/unit/app/test_feed \
+	tests/unit/app/test_governor tests/unit/app/test_held \
 	tests/unit/app/test_local_read tests/unit/app/test_map_file \
 	tests/unit/app/test_record_client tests/unit/app/test_record_detach \
 	tests/unit/app/test_record_retry tests/unit/app/test_record_status tests/unit/app/test_report \
@@ -88,8 +90,9 @@ UNIT_APP = tests/unit/app/test_actions tests/unit/app/test_advice tests/unit/app
 	tests/unit/app/test_fleet_join \
 	tests/unit/app/test_fleet_facts \
 	tests/unit/app/test_fleet_index tests/unit/app/test_way
-UNIT_ALL = $(UNIT_BASE) $(UNIT_ETF) $(UNIT_LINK) $(UNIT_LOCAL) $(UNIT_QUERY) $(UNIT_MODEL) \
+UNIT_SHORT = $(UNIT_BASE) $(UNIT_ETF) $(UNIT_LINK) $(UNIT_LOCAL) $(UNIT_QUERY) $(UNIT_MODEL) \
 	$(UNIT_TRACE) $(UNIT_OUTPUT) $(UNIT_RECORDING) $(UNIT_REPORT) $(UNIT_UI) $(UNIT_SCREEN) $(UNIT_APP)
+UNIT_ALL = $(UNIT_LONG) $(UNIT_SHORT)
 check_PROGRAMS += $(UNIT_ALL)
 check_PROGRAMS += tests/unit/output/spans_files
 
@@ -266,40 +269,37 @@ tests_live_test_same_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(UV_CFLAGS)
 tests_live_test_same_LDADD = src/liblocal.a $(ELFUTILS_LIBS) $(REPORT_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += tests/live/select
 tests_live_select_LDADD = $(TRACE_LIBS)
-# They begin first: the last one that ends decides how long all take.
-LONG_TESTS = tests/live/test_spans.sh tests/live/test_sample.sh tests/live/test_trace_batch.sh \
-	tests/live/test_spans_with.sh tests/live/test_spans_fleet.sh tests/live/test_stacks.sh tests/live/test_spans_calls.sh \
-	tests/live/test_sample_remote.sh tests/live/test_faults.sh tests/live/test_planted.sh \
-	tests/live/test_calls_batch.sh tests/live/test_calls_fleet.sh \
-	tests/live/test_lateness.sh tests/live/test_record_trace.sh tests/tmux/test_findings.sh
-LIVE_TESTS = $(LIVE_LINK) $(LIVE_BINARIES) tests/live/test_calls.sh tests/live/test_closed.sh \
-	tests/live/test_completion.sh tests/live/test_cpus.sh tests/live/test_demo.sh tests/live/test_examples.sh \
-	tests/live/test_findings.sh tests/live/test_gateway.sh tests/live/test_healthy.sh tests/live/test_heaps.sh tests/live/test_holders.sh \
-	tests/live/test_events.sh \
-	tests/live/test_late.sh tests/live/test_modules.sh tests/live/test_names.sh tests/live/test_output.sh tests/live/test_ports.sh \
-	tests/live/test_large.sh \
-	tests/live/test_perf_map.sh tests/live/test_preflights.sh tests/live/test_queries.sh tests/live/test_report.sh \
-	tests/live/test_mnesia.sh \
-	tests/live/test_select.sh tests/live/test_sharing.sh tests/live/test_stall.sh \
-	tests/live/test_tables.sh tests/live/test_terms.sh tests/live/test_tls.sh \
-	tests/live/test_outside.sh \
-	tests/live/test_fleet.sh tests/live/test_members.sh tests/live/test_trace_fleet.sh tests/live/test_prompt_fleet.sh tests/live/test_system.sh \
-	tests/live/test_record_fleet.sh \
-	tests/live/test_mesh.sh \
-	tests/live/test_doctor.sh tests/live/test_near.sh tests/live/test_odd_nodes.sh \
-	tests/live/test_sample_fleet.sh \
-	tests/live/test_suspenders.sh \
-	tests/live/test_spans_elixir.sh tests/live/test_ssh.sh tests/live/test_pods.sh \
-	tests/live/test_spans_gateway.sh tests/live/test_spans_kills.sh tests/live/test_spans_shapes.sh \
-	tests/live/test_trace_caps.sh \
-	tests/live/test_trace_kills.sh \
-	tests/live/test_traces.sh tests/live/test_waits.sh tests/live/test_waits_spans.sh tests/live/test_ways.sh
-TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_life.sh tests/tmux/test_link.sh tests/tmux/test_look.sh tests/tmux/test_outside.sh \
+# They begin first, the longest of them before: the last one that ends decides how long all take.
+LONG_TESTS = tests/live/test_mnesia.sh tests/live/test_ports.sh tests/live/test_mesh.sh \
+	tests/live/test_queries.sh tests/live/test_spans.sh tests/live/test_stall.sh \
+	tests/live/test_sample.sh tests/live/test_large.sh tests/live/test_events.sh \
+	tests/live/test_spans_fleet.sh tests/live/test_record_fleet.sh tests/live/test_report.sh \
+	tests/live/test_findings.sh tests/live/test_trace_batch.sh tests/live/test_terms.sh \
+	tests/live/test_ways.sh tests/live/test_modules.sh tests/live/test_traces.sh \
+	tests/live/test_tables.sh tests/live/test_faults.sh tests/live/test_record_trace.sh \
+	tests/live/test_waits.sh tests/live/test_lateness.sh tests/live/test_healthy.sh \
+	tests/live/test_names.sh tests/live/test_spans_with.sh tests/live/test_calls_fleet.sh \
+	tests/live/test_stacks.sh tests/live/test_spans_calls.sh
+LIVE_TESTS = tests/live/test_calls.sh tests/live/test_calls_batch.sh tests/live/test_closed.sh \
+	tests/live/test_completion.sh tests/live/test_cpus.sh tests/live/test_demo.sh \
+	tests/live/test_doctor.sh tests/live/test_examples.sh tests/live/test_fleet.sh \
+	tests/live/test_gateway.sh tests/live/test_heaps.sh tests/live/test_holders.sh \
+	tests/live/test_late.sh tests/live/test_members.sh tests/live/test_near.sh \
+	tests/live/test_odd_nodes.sh tests/live/test_output.sh tests/live/test_outside.sh \
+	tests/live/test_perf_map.sh tests/live/test_planted.sh tests/live/test_pods.sh \
+	tests/live/test_preflights.sh tests/live/test_prompt_fleet.sh tests/live/test_sample_fleet.sh \
+	tests/live/test_sample_remote.sh tests/live/test_select.sh tests/live/test_sharing.sh \
+	tests/live/test_spans_elixir.sh tests/live/test_spans_gateway.sh tests/live/test_spans_kills.sh \
+	tests/live/test_spans_shapes.sh tests/live/test_ssh.sh tests/live/test_suspenders.sh \
+	tests/live/test_system.sh tests/live/test_tls.sh tests/live/test_trace_caps.sh \
+	tests/live/test_trace_fleet.sh tests/live/test_trace_kills.sh tests/live/test_waits_spans.sh
+TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_findings.sh tests/tmux/test_life.sh tests/tmux/test_link.sh tests/tmux/test_look.sh tests/tmux/test_outside.sh \
 	tests/tmux/test_record.sh tests/tmux/test_replay.sh tests/tmux/test_spans.sh tests/tmux/test_trace.sh \
 	tests/tmux/test_views.sh
 
 # What `./bootstrap check` runs, and what only `./bootstrap check all` does.
-QUICK_TESTS = $(LONG_TESTS) $(SCRIPT_TESTS) $(UNIT_ALL) $(LIVE_TESTS) $(TMUX_TESTS)
+QUICK_TESTS = $(LONG_TESTS) $(UNIT_LONG) $(LIVE_BINARIES) $(LIVE_LINK) $(SCRIPT_TESTS) $(LIVE_TESTS) \
+	$(TMUX_TESTS) $(UNIT_SHORT)
 REST_TESTS = tests/live/test_million.sh tests/live/test_release.sh \
 	tests/tmux/test_idle.sh tests/tmux/test_pictures.sh
 ALL_TESTS = $(QUICK_TESTS) $(REST_TESTS)
