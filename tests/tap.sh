@@ -98,14 +98,29 @@ finish() {
     exit 0 # what failed is printed: the driver would count an exit code as one more
 }
 
-# wait_until SECONDS COMMAND…: looks twenty times a second; fails when it never holds.
+# wait_until SECONDS COMMAND…: looks twenty times a second, and after two seconds five times, to leave the
+# processor to what it waits for; fails when it never holds. What looks take is not counted.
 wait_until() {
-    wait_left=$(($1 * 20))
+    wait_left=$(($1 * 20)) wait_quick=40
+    shift
+    until "$@"; do
+        wait_step=1 wait_pause=0.05
+        [ "$wait_quick" -gt 0 ] || wait_step=4 wait_pause=0.2
+        wait_quick=$((wait_quick - 1))
+        wait_left=$((wait_left - wait_step))
+        [ "$wait_left" -gt 0 ] || return 1
+        sleep "$wait_pause"
+    done
+}
+
+# wait_long SECONDS COMMAND…: once a second, where a look is a whole report, or the like.
+wait_long() {
+    wait_left=$1
     shift
     until "$@"; do
         wait_left=$((wait_left - 1))
         [ "$wait_left" -gt 0 ] || return 1
-        sleep 0.05
+        sleep 1
     done
 }
 

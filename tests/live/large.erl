@@ -11,10 +11,10 @@ main(Targets) ->
                  fun({Node, _}) -> K = queries:connect(Node), queries:load_all(K), K end).
 
 tests() ->
-    [{each, "a long message queue is walked seldom, and its memory marked as older", fun queue_test/2},
-     {each, "what a walk gave is what the node says", fun walk_test/2},
+    [{differ, "a long message queue is walked seldom, and its memory marked as older", fun queue_test/2},
+     {differ, "what a walk gave is what the node says", fun walk_test/2},
      {same, "who chooses whose queue is walked does little work", fun work_test/2},
-     {each, "300,000 refc binaries and 1,000,000 monitors are counted, not listed; those are walked seldom",
+     {differ, "300,000 refc binaries and 1,000,000 monitors are counted, not listed; those are walked seldom",
       fun lists_test/2},
      {same, "all of many with 20,000 monitors are known after one look", fun many_test/2},
      {differ, "several with 800,000 refc binaries each are swept", fun several_test/2},

@@ -87,7 +87,7 @@ findings() {
     "$beamtop" record "$node" -o "$work/recording" --interval 1s --budget 20 --for 600s --timeout 60 \
         --cookie-file "$work/cookie" >"$work/told" 2>&1 </dev/null &
     recorder=$!
-    wait_until 600 reports '[.findings[] | select(.rule == "deadlock" or .rule == "waited_for") | .title] | sort
+    wait_long 600 reports '[.findings[] | select(.rule == "deadlock" or .rule == "waited_for") | .title] | sort
         | (.[0] | test("^Deadlock: waits_(left -> waits_right -> waits_left|right -> waits_left -> waits_right)$"))
         and .[1] == "waits_pool is waited for by 12 processes"'
     found=$?
