@@ -1,18 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Driver for automake: runs a test through automake's TAP driver and prints one line when it has ended:
-# result, name, number of its tests, seconds. The whole log of a failed one follows, and the reasons of
-# skips.
+# result, name, number of its tests, seconds, and those of processor time. The whole log of a failed one
+# follows, and the reasons of skips.
 #   driver.sh TAP_DRIVER ARGUMENT… -- TEST
 #   driver.sh --name TEST     prints the name and ends
+#   driver.sh --cpu FILE      prints the processor time of the children that `times` has written to FILE
+# The processor time is that of all processes that somebody has waited for: not of an epmd that stays.
 # A test that hangs is ended after 20 minutes, in `check all` after an hour, and fails.
 # The name is that which `./bootstrap check` takes: tests/live/test_act.sh is "live act",
 # tests/unit/etf/test_print "unit etf/print", tests/words.sh "source words".
 # BEAMTOP_BEGAN     second of the clock when the run began: each line begins with the time since
 # BEAMTOP_LIMIT_S   another limit
 # BEAMTOP_LINES     descriptor for the lines, from 3 to 9 (1)
-# BEAMTOP_RESULTS   file that gets a line: PASSED FAILED SKIPPED SECONDS NAME; beside it, with .failed
-#                   behind its name, one gets the cases that failed
+# BEAMTOP_RESULTS   file that gets a line: PASSED FAILED SKIPPED SECONDS CPU_SECONDS NAME; beside it, with
+#                   .failed behind its name, one gets the cases that failed
 set -u
 
 name_of() {
@@ -29,7 +31,12 @@ name_of() {
     echo "$group $name"
 }
 
-[ "$1" != --name ] || { name_of "$2"; exit; }
+cpu_of() { awk 'NR == 2 { gsub(/[ms]/, " "); split($0, t, " "); printf "%.0f\n", (t[1] + t[3]) * 60 + t[2] + t[4] }' "$1"; }
+
+case $1 in
+--name) name_of "$2" && exit ;;
+--cpu) cpu_of "$2" && exit ;;
+esac
 limit_s=${BEAMTOP_LIMIT_S:-1200}
 [ -n "${BEAMTOP_LIMIT_S:-}" ] || [ -z "${BEAMTOP_CHECK:-}" ] || limit_s=3600
 
@@ -64,7 +71,9 @@ sh "$tap_driver" "$@" >/dev/null </dev/null
 status=$?
 ended=$(date +%s)
 [ $((ended - began)) -lt "$limit_s" ] || echo "ended after $limit_s s: $name" >>"$log"
-rm -f "$log.pid"
+times >"$log.times" # of a pipe it would be that of the pipe's own process
+cpu=$(cpu_of "$log.times")
+rm -f "$log.pid" "$log.times"
 [ -f "$trs" ] || echo ':test-result: ERROR' >"$trs"
 # shellcheck disable=SC2046
 set -- $(awk '
@@ -72,7 +81,7 @@ set -- $(awk '
     /^:test-result: (FAIL|XPASS|ERROR)/ { f++ }
     /^:test-result: SKIP/ { s++ }
     END { print p + 0, f + 0, s + 0 }' "$trs")
-echo "$1 $2 $3 $((ended - began)) $name" >>"${BEAMTOP_RESULTS:-/dev/null}"
+echo "$1 $2 $3 $((ended - began)) $cpu $name" >>"${BEAMTOP_RESULTS:-/dev/null}"
 
 # What the run says again at its end, where the line of the test is far above: cases that failed with
 # the first lines of why, or the last lines of a test that fails without one.
@@ -96,7 +105,7 @@ result=passed
     printf '%-7s  %-32s %4d tests' "$result" "$name" $(($1 + $2 + $3))
     [ "$2" = 0 ] || printf ', %d failed' "$2"
     [ "$3" = 0 ] || printf ', %d skipped' "$3"
-    printf ', %d s\n' $((ended - began))
+    printf ', %d s, cpu %d s\n' $((ended - began)) "$cpu"
     if [ "$2" != 0 ]; then
         # Without what automake repeats; lines of the test's own that begin so stay.
         awk -v passed="PASS: $test " -v failed="FAIL: $test " \
