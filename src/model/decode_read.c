@@ -2,7 +2,9 @@
 #include "internal.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "beamtop/base/attr.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/print.h"
 
@@ -12,6 +14,7 @@ void decoder_init(struct decoder *d, struct arena *arena, const uint8_t *term, s
 {
     cursor_init(&d->c, term, len);
     d->arena = arena;
+    memset(d->kept, 0, sizeof d->kept);
     buf_init(&d->scratch, LIMIT_TERM_TEXT_BYTES);
 }
 
@@ -23,7 +26,12 @@ int decoder_end(struct decoder *d, const char *what, struct error *err)
 
 static struct slice keep_bytes(struct decoder *d, const char *s, size_t len)
 {
-    return len == 0 ? empty : (struct slice){arena_strndup(d->arena, s, len), len};
+    if (len == 0)
+        return empty;
+    struct slice *kept = &d->kept[(len ^ (unsigned char)*s) % ARRAY_LEN(d->kept)];
+    if (!slice_equal(*kept, (struct slice){s, len}))
+        *kept = (struct slice){arena_strndup(d->arena, s, len), len};
+    return *kept;
 }
 
 static struct slice keep_scratch(struct decoder *d)

@@ -35,6 +35,7 @@ struct decoder {
     struct buf scratch;           /* terms printed on their way into the arena */
     const struct node_info *node; /* NULL: not known yet */
     uint32_t items;               /* of a scan: what was asked for */
+    struct slice kept[16];        /* texts in the arena: rows of a table have many alike */
     struct {
         struct scan_value *rows, *watched;
     } values; /* of a scan, in the arena */

@@ -169,7 +169,8 @@ static bool keeps_last(struct model *m, const void *next)
     struct slot *slot = &m->slots[QUESTION_PROCESS];
     struct process_detail *last = slot->values[slot->current];
     if (!slot->known || !((const struct process_detail *)next)->gone ||
-        !process_ref_same(&slot->of, &slot->asked) || (last->gone && !last->kept))
+        (slot->of && !process_ref_same(&slot->of->last, &slot->of->asked)) ||
+        (last->gone && !last->kept))
         return false;
     last->gone = last->kept = true;
     return true;
@@ -181,6 +182,21 @@ static void forget_before(struct slot *slot)
     struct table_detail *last = slot->values[slot->current];
     last->before = NULL;
     arena_reset(&slot->arenas[!slot->current]);
+}
+
+/* Sums of a table are compared with those before. */
+static void forget_last(struct model *m, enum question question)
+{
+    struct slot *slot = &m->slots[question];
+    struct table_detail *next = slot->values[!slot->current];
+    if (table_lists[question] && !m->is_small)
+        return;
+    if (table_lists[question])
+        next->before = NULL;
+    if (m->is_small)
+        arena_clear(&slot->arenas[slot->current]);
+    else
+        arena_reset(&slot->arenas[slot->current]);
 }
 
 int model_take(struct model *m, enum question question, const uint8_t *term, size_t len,
@@ -213,19 +229,22 @@ int model_take(struct model *m, enum question question, const uint8_t *term, siz
         follow[question](m, next, &t);
     else if (table_lists[question])
         table_rate(next, answer_before(m, question), table_lists[question]);
-    if (!table_lists[question]) /* sums of a table are compared with those before */
-        arena_reset(&slot->arenas[slot->current]);
+    forget_last(m, question);
     slot->current = !slot->current;
     slot->known = true;
     slot->gap = false;
-    slot->of = slot->asked;
+    if (slot->of)
+        slot->of->last = slot->of->asked;
     slot->round++;
     return 0;
 }
 
 void model_asked(struct model *m, enum question question, const struct process_ref *of)
 {
-    m->slots[question].asked = *of;
+    struct slot *slot = &m->slots[question];
+    if (!slot->of)
+        slot->of = alloc_zero(1, sizeof *slot->of);
+    slot->of->asked = *of;
 }
 
 uint64_t model_round(const struct model *m, enum question question)
@@ -235,7 +254,9 @@ uint64_t model_round(const struct model *m, enum question question)
 
 const struct process_ref *model_answer_of(const struct model *m, enum question question)
 {
-    return &m->slots[question].of;
+    static const struct process_ref nobody = {0};
+    const struct slot_of *of = m->slots[question].of;
+    return of ? &of->last : &nobody;
 }
 
 const void *model_answer(const struct model *m, enum question question)
@@ -246,12 +267,7 @@ const void *model_answer(const struct model *m, enum question question)
 
 /* ---- life */
 
-struct model *model_new(void)
-{
-    return model_new_sized(LIMIT_HISTORY, LIMIT_JOURNAL);
-}
-
-struct model *model_new_sized(size_t history, size_t journal)
+static struct model *new_sized(size_t history, size_t journal)
 {
     struct model *m = alloc_zero(1, sizeof *m);
     for (int q = 0; q < QUESTIONS; q++)
@@ -274,6 +290,18 @@ struct model *model_new_sized(size_t history, size_t journal)
     return m;
 }
 
+struct model *model_new(void)
+{
+    return new_sized(LIMIT_HISTORY, LIMIT_JOURNAL);
+}
+
+struct model *model_new_small(void)
+{
+    struct model *m = new_sized(1, 1);
+    m->is_small = true;
+    return m;
+}
+
 void model_free(struct model *m)
 {
     if (!m)
@@ -283,6 +311,8 @@ void model_free(struct model *m)
             arena_clear(&m->slots[q].arenas[i]);
             free(m->slots[q].values[i]);
         }
+    for (int q = 0; q < QUESTIONS; q++)
+        free(m->slots[q].of);
     filter_free(m->filter);
     seen_free(m->seen);
     seen_free(m->seen_process);

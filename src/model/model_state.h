@@ -6,6 +6,10 @@
 
 #include "internal.h"
 
+struct slot_of {
+    struct process_ref asked, last; /* whose process the next answer is of, and the last one */
+};
+
 /*
  * An answer and the one before it: the next is read into the spare place, so a bad answer leaves
  * what was there, and a good one can be compared with it. */
@@ -14,9 +18,9 @@ struct slot {
     void *values[2];
     int current;
     bool known;
-    bool gap;                     /* the node was away since the last answer, or is another VM */
-    struct process_ref asked, of; /* whose process the next answer is of, and the last one */
-    uint64_t round;               /* answers taken */
+    bool gap;           /* the node was away since the last answer, or is another VM */
+    struct slot_of *of; /* NULL: no process was named */
+    uint64_t round;     /* answers taken */
 };
 
 /* The memory of the largest processes at the first look, by pid: growth is since then. */
@@ -55,6 +59,7 @@ struct model {
     struct seen *seen;         /* rows of scans */
     struct seen *seen_process; /* the process of the details: asked at other moments */
     struct history history;
+    bool is_small;
     struct ring process_memory, process_messages, process_reductions;
     struct etf_pid process_pid;
     struct heaps_base heaps_base;

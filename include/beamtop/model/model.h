@@ -39,9 +39,9 @@ struct journal_entry {
 struct model; /* opaque; model/model.c */
 
 struct model *model_new(void);
-/* Of a node of which only the newest is shown: so many samples of each line of history, and lines
- * of the log; at least 1 of each. */
-struct model *model_new_sized(size_t history, size_t journal);
+/* Of a node of which only the newest is shown, one of many: it has one sample of each line of
+ * history, one line of the log and one answer of each question, so sums have no rates. */
+struct model *model_new_small(void);
 void model_free(struct model *m);
 struct filter *model_filter(const struct model *m); /* of its process lists (filter.h); owned */
 

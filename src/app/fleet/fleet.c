@@ -293,7 +293,7 @@ static struct member *make_member(struct fleet *f)
     if (f->n == FLEET_MOST)
         return NULL;
     struct member *m = alloc_zero(1, sizeof *m);
-    m->model = model_new_sized(1, 1);
+    m->model = model_new_small();
     f->members = alloc_grow(f->members, f->n, sizeof(struct member *));
     f->members[f->n++] = m;
     return m;

@@ -105,7 +105,7 @@ static void take_answer(struct member *m, enum member_ask ask, const struct answ
     m->fleet->changed = true;
     if (!answer->value)
         return;
-    struct model *model = model_new_sized(1, 1);
+    struct model *model = model_new_small();
     if (model_take(model, answer->question, answer->value, answer->len, NULL, clock_mono_ns(),
                    &ignored) == 0)
         asks[ask].take(m, model_answer(model, answer->question));

@@ -101,30 +101,29 @@ static int order_by_name(const void *a, const void *b)
     return slice_order(((const struct link *)a)->name, ((const struct link *)b)->name);
 }
 
-/* {Rows, Continuation}, or '$end_of_table'. */
-static void take_rows(struct links_read *r, struct slice found)
+/* Enters a list; how many of it are read: none of another term. */
+static size_t enter_most(struct links_read *r, struct slice list, struct cursor *c)
 {
-    struct slice rows[1], row;
-    struct cursor c;
     size_t n;
-    if (!values_read_tuple(found, 2, rows, 1) || !values_enter_list(rows[0], &c, &n))
-        return;
-    r->is_cut = n > LINKS_MOST;
-    for (size_t i = 0; i < n && r->n < LINKS_MOST && cursor_raw(&c, &row); i++)
+    if (!values_enter_list(list, c, &n))
+        return 0;
+    r->is_cut = r->is_cut || n > LINKS_MOST;
+    return n < LINKS_MOST ? n : LINKS_MOST;
+}
+
+static void take_rows(struct links_read *r, struct cursor *c, size_t n)
+{
+    struct slice row;
+    for (size_t i = 0; i < n && cursor_raw(c, &row); i++)
         read_connection(r, row);
     qsort(r->links, r->n, sizeof *r->links, order_by_name);
     r->n_connected = r->n;
 }
 
-static void take_known(struct links_read *r, struct slice names)
+static void take_known(struct links_read *r, struct cursor *c, size_t n)
 {
-    struct cursor c;
     struct slice name;
-    size_t n;
-    if (!values_enter_list(names, &c, &n))
-        return;
-    r->is_cut = r->is_cut || n > LINKS_MOST;
-    for (size_t i = 0; i < n && r->n < r->n_connected + LINKS_MOST && cursor_raw(&c, &name); i++) {
+    for (size_t i = 0; i < n && cursor_raw(c, &name); i++) {
         const struct link key = {.name = who_atom_of(name)};
         if (links_is_other(r, key.name) &&
             !bsearch(&key, r->links, r->n_connected, sizeof key, order_by_name))
@@ -136,10 +135,18 @@ static void take_known(struct links_read *r, struct slice names)
 static void take_connections(void *own, const struct slice *values, size_t n)
 {
     struct links_read *r = own;
+    struct cursor connected, known;
+    struct slice rows = {0};
     if (!values || n != 2 + LINKS_FACTS)
         return;
-    take_rows(r, values[0]);
-    take_known(r, values[1]);
+    /* {Rows, Continuation}, or '$end_of_table' */
+    (void)values_read_tuple(values[0], 2, &rows, 1);
+    const size_t n_rows = enter_most(r, rows, &connected);
+    const size_t n_known = enter_most(r, values[1], &known);
+    r->links = arena_alloc(&r->arena, (n_rows + n_known) * sizeof *r->links);
+    r->out = arena_alloc(&r->arena, n_rows * sizeof(struct link *));
+    take_rows(r, &connected, n_rows);
+    take_known(r, &known, n_known);
     for (size_t i = 0; i < LINKS_FACTS; i++)
         r->facts[i] = slice_keep(&r->arena, values[2 + i]);
     r->is_read = true;

@@ -32,9 +32,9 @@ struct links_read {
     const char *node;
     bool is_read, is_cut;
     struct slice facts[LINKS_FACTS];
-    struct link links[2 * LINKS_MOST]; /* connected ones first, each by name */
+    struct link *links; /* connected ones first, each by name */
     size_t n, n_connected;
-    struct link *out[LINKS_MOST]; /* of the last ask */
+    struct link **out; /* of the last ask; room for all that are connected */
     size_t n_out;
 };
 

@@ -44,6 +44,24 @@ TEST(test_growth_is_of_the_same_table)
     model_free(m);
 }
 
+/* One of many nodes: growth is there, the answer before is not. */
+TEST(test_a_small_model_keeps_one_answer)
+{
+    struct model *m = model_new_small();
+    const struct table_detail *t = take(m, "1", ROW("a", "x", "10", "100"));
+    for (int i = 0; i < 3; i++) {
+        const char *const moments[] = {"3", "5", "7"}, *const sizes[] = {"300", "700", "100"};
+        static const double growth[] = {100, 200, -300};
+        char row[400];
+        snprintf(row, sizeof row, ROW("a", "x", "10", "%s"), sizes[i]);
+        t = take(m, moments[i], row);
+        const struct tables_row *rows = t->rows;
+        assert_true(fabs(rows[0].memory_per_s - growth[i]) < 1e-9);
+        assert_null(t->before);
+    }
+    model_free(m);
+}
+
 #define SOCKET(id, state, n)                                                                       \
     "{<<\"" id "\">>, <<\"port\">>, <<\"tcp\">>, undefined, undefined, undefined, undefined, "     \
     "undefined, undefined, undefined, undefined, " state ", " n ", 0, false, undefined, "          \
