@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Private to live.c (the connection's life), live_tick.c (asking and taking answers),
- * live_cost.c (what that costs, and what else the node does), live_host.c (its VM here) and
- * live_clock.c (how far away it is). */
+ * live_want.c (what is wanted), live_cost.c (what that costs, and what else the node does),
+ * live_host.c (its VM here) and live_clock.c (how far away it is). */
 #ifndef BEAMTOP_APP_SOURCE_LIVE_INTERNAL_H
 #define BEAMTOP_APP_SOURCE_LIVE_INTERNAL_H
 
@@ -86,6 +86,12 @@ void live_tick_now(struct live *l);   /* others are due now */
 void live_tick_timer(struct live *l); /* the timer fired while running */
 void live_reset_tick(struct live *l);
 void live_arm(struct live *l, uint64_t due_ms); /* the timer */
+
+/* live_want.c; pure */
+bool live_is_seldom(const struct want *want); /* it wants a scan that no view shows */
+question_mask live_wanted(const struct want *want);
+/* What `before` has no answer for: it is asked at once. */
+bool live_wants_more(const struct want *now, const struct want *before);
 
 /* live_cost.c */
 void live_note_cost(struct live *l, double target_us); /* an answer came, or other work of ours */

@@ -32,24 +32,12 @@
 #define SELDOM_MS 10000.0
 #define SELDOM_SHARE 0.25
 
-static bool is_seldom(const struct want *want)
-{
-    return (want->needs & NEED(SCAN)) && want->scan.seldom;
-}
-
-static question_mask wanted_questions(const struct want *want)
-{
-    return (want->needs & ~question_paced(PACE_ONCE) & ~question_paced(PACE_BETWEEN) &
-            ~(is_seldom(want) ? NEED(SCAN) : 0)) |
-           BIT(QUESTION_SYSTEM);
-}
-
 /* Whether a scan that no view shows is due: the more it costs, the longer the wait. Before the
  * first one its cost is estimated from the number of processes. */
 static bool seldom_is_due(struct live *l, uint64_t now)
 {
     const struct system_sample *s = model_system(l->model);
-    if (!is_seldom(&l->want) || !s || l->governor.budget <= 0)
+    if (!live_is_seldom(&l->want) || !s || l->governor.budget <= 0)
         return false;
     governor_expect(&l->governor, s->processes);
     const double paid_ms =
@@ -67,13 +55,13 @@ static bool seldom_is_due(struct live *l, uint64_t now)
 /* What decides how far apart ticks are: what sweeps processes, without it what is asked apart. */
 static question_mask pace_of(const struct live *l)
 {
-    question_mask swept = wanted_questions(&l->want) & question_paced(PACE_TICK);
-    return swept ? swept : wanted_questions(&l->want) & question_paced(PACE_APART);
+    question_mask swept = live_wanted(&l->want) & question_paced(PACE_TICK);
+    return swept ? swept : live_wanted(&l->want) & question_paced(PACE_APART);
 }
 
 static void make_plan(const struct live *l, struct governor_plan *plan)
 {
-    governor_plan(&l->governor, wanted_questions(&l->want) | (l->want.needs & NEED(ROWS)), plan);
+    governor_plan(&l->governor, live_wanted(&l->want) | (l->want.needs & NEED(ROWS)), plan);
 }
 
 void live_reset_tick(struct live *l)
@@ -287,7 +275,7 @@ static void start_tick(struct live *l, question_mask questions)
 static void tell_first_sweep(const struct live *l, const struct system_sample *s)
 {
     char text[100], n[32];
-    if (s->processes < MANY || !(wanted_questions(&l->want) & question_paced(PACE_TICK)) ||
+    if (s->processes < MANY || !(live_wanted(&l->want) & question_paced(PACE_TICK)) ||
         !l->handlers.on_notice)
         return;
     snprintf(text, sizeof text, "%s processes: the first answer takes several seconds",
@@ -358,7 +346,7 @@ static bool waits_for_all(const struct live *l)
 void live_tick_timer(struct live *l)
 {
     struct governor_plan plan;
-    question_mask all = wanted_questions(&l->want), questions = 0;
+    question_mask all = live_wanted(&l->want), questions = 0;
     uint64_t now = uv_now(l->loop);
     make_plan(l, &plan);
 
@@ -410,7 +398,7 @@ void live_tick_start(struct live *l)
     l->apart_began_ms = plan.apart_s > plan.header_s ? uv_now(l->loop) : 0;
     l->first_until_ms = uv_now(l->loop) + FIRST_TICK_MS;
     l->had_second = false;
-    start_tick(l, BIT(QUESTION_NODE) | wanted_questions(&l->want));
+    start_tick(l, BIT(QUESTION_NODE) | live_wanted(&l->want));
     arm_next(l);
 }
 
@@ -426,7 +414,7 @@ void live_tick_now(struct live *l)
 void live_refresh(struct live *l)
 {
     if (l->phase == PHASE_RUNNING)
-        start_tick(l, wanted_questions(&l->want));
+        start_tick(l, live_wanted(&l->want));
 }
 
 /* ---- answers */
@@ -463,7 +451,7 @@ static void judge_labels(struct live *l, const struct answer *a, struct error *e
     size_t labels = filter_labels(l->filter);
     if (filter_take(l->filter, a->value, a->len, err) == 0 &&
         (filter_maps(l->filter)->revision != before || filter_labels(l->filter) != labels) &&
-        !is_seldom(&l->want))
+        !live_is_seldom(&l->want))
         l->again |= BIT(QUESTION_SCAN);
     tell_live_filter(l);
 }
@@ -572,32 +560,6 @@ void live_on_answer(void *arg, const struct answer *answer)
 
 /* ---- what the user changes */
 
-static bool covers_scan(const struct want_scan *a, const struct want_scan *b)
-{
-    return strcmp(a->sort_key ? a->sort_key : "", b->sort_key ? b->sort_key : "") == 0 &&
-           a->by_delta == b->by_delta && a->ascending == b->ascending && a->own == b->own &&
-           (a->items & ~b->items) == 0 && a->rows <= b->rows;
-}
-
-static bool wants_more(const struct want *now, const struct want *before)
-{
-    if (wanted_questions(now) & ~wanted_questions(before))
-        return true;
-    if ((now->needs & NEED(SCAN)) && !is_seldom(now) &&
-        (is_seldom(before) || !covers_scan(&now->scan, &before->scan)))
-        return true;
-    if ((now->needs & NEED(TREE)) && strcmp(now->tree_app, before->tree_app) != 0)
-        return true;
-    if ((now->needs & NEED(HEAPS)) &&
-        (now->heaps > before->heaps || now->heaps_running != before->heaps_running))
-        return true;
-    if ((now->needs & NEED(ONE_TABLE)) && strcmp(now->table, before->table) != 0)
-        return true;
-    if (!(now->needs & NEED(PROCESS)))
-        return false;
-    return !process_ref_same(&now->process, &before->process);
-}
-
 /* Asks these now, or once the answers on their way are here. */
 static void ask_soon(struct live *l, question_mask questions)
 {
@@ -614,18 +576,18 @@ void live_set_want(struct live *l, const struct want *want)
     struct want before = l->want;
     l->want = *want;
     l->want.needs |= NEED(SYSTEM);
-    if (!is_seldom(&l->want))
+    if (!live_is_seldom(&l->want))
         l->governor.seldom_us = 0;
     end_unwanted(l);
-    if (wants_more(&l->want, &before))
-        ask_soon(l, wanted_questions(&l->want) & ~BIT(QUESTION_SYSTEM));
+    if (live_wants_more(&l->want, &before))
+        ask_soon(l, live_wanted(&l->want) & ~BIT(QUESTION_SYSTEM));
 }
 
 int live_set_filter(struct live *l, const char *expression, size_t *error_offset, struct error *err)
 {
     int rc = filter_set(l->filter, expression, error_offset, err);
     tell_live_filter(l);
-    if (rc == 0 && (wanted_questions(&l->want) & NEED(SCAN)))
+    if (rc == 0 && (live_wanted(&l->want) & NEED(SCAN)))
         ask_soon(l, BIT(QUESTION_SCAN));
     return rc;
 }
