@@ -219,7 +219,7 @@ int pod_debug_prepare(struct way_url *url, const struct cli_options *o, const st
     rc = pod_read(&pod, url, ASK_MS, err);
     if (rc != 0)
         return rc;
-    snprintf(d.target, sizeof d.target, "%s",
+    snprintf(d.target, sizeof d.target, "%.63s",
              *url->container ? url->container : pod.default_container);
     if (!find_ours(&d, &pod)) {
         rc = ask(&d, o, env, err);
