@@ -15,11 +15,13 @@
 #include "beamtop/link/conn.h"
 #include "beamtop/link/inside.h"
 #include "app/cli/cli.h"
+#include "app/cli/cli_table.h"
 #include "app/cli/output.h"
 #include "app/outside/outside_command.h"
 #include "app/cli/tell.h"
 #include "app/job/start.h"
 #include "app/command/reach_prepare.h"
+#include "app/command/settings.h"
 #include "app/way/way_far.h"
 
 static void read_env(struct app_env *env)
@@ -76,12 +78,15 @@ static int run_with_ways(const struct cli_command *command, struct cli_options *
                          struct app_env *env)
 {
     struct error err = {0};
-    int code;
+    struct tls_lines tls = {0};
+    int rc = command->options & FOR_CONNECT ? settings_read_tls(&tls, options, env, &err) : 0;
+    env->tls_lines = &tls;
     env->reach = reach_new();
-    code = reach_prepare_command(env->reach, command, options, env, &err) != 0
-               ? tell_error(&err)
-               : command->run(options, env);
+    if (rc == 0)
+        rc = reach_prepare_command(env->reach, command, options, env, &err);
+    const int code = rc != 0 ? tell_error(&err) : command->run(options, env);
     outside_after(command, options, env, code);
+    tls_lines_clear(&tls);
     reach_free(env->reach); /* with the texts of options that it has put there */
     return code;
 }

@@ -280,6 +280,7 @@ static void on_dialed(void *arg, const struct dial_result *r)
     c->dial = NULL;
     c->claim = r->claim;
     c->tls = r->tls;
+    snprintf(c->tls_note, sizeof c->tls_note, "%s", h->tls_note);
     if (r->stream.fd < 0) {
         go_down(c, r->why, &r->err);
         return;
@@ -443,6 +444,11 @@ const struct conn_stats *conn_stats(const struct conn *c)
 bool conn_is_tls(const struct conn *c)
 {
     return c->tls != NULL;
+}
+
+const char *conn_tls_note(const struct conn *c)
+{
+    return c->tls_note;
 }
 
 const char *conn_notice(const struct conn *c)

@@ -45,6 +45,7 @@ struct conn {
     char own[LIMIT_NODE_NAME_BYTES + 1];
     char peer[LIMIT_NODE_NAME_BYTES + 1];
     char notice[512];
+    char tls_note[256];
     void (*closed)(void *arg);
     void *closed_arg;
 };

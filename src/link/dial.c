@@ -25,6 +25,8 @@ struct dial {
     struct lookup *lookup;
     struct epmd_query *query;
     struct epmd_way_query *way_query;
+    struct tls_source *tls_source; /* held */
+    struct tls_load *tls_load;
     uv_work_t work;
     bool working;
     bool cancelled;
@@ -50,6 +52,7 @@ static void dial_free(struct dial *d)
 {
     cookie_wipe(&d->hs.cookie);
     tls_context_drop(d->hs.tls_context);
+    tls_source_drop(d->tls_source);
     close(d->hs.cancel_fd);
     way_drop(d->hs.way);
     free(d);
@@ -101,12 +104,8 @@ static void after_handshake(uv_work_t *work, int status)
     }
 }
 
-static void start_handshake(struct dial *d)
+static void start_worker(struct dial *d)
 {
-    if (d->no_cookie.code != ERR_NONE) {
-        finish_failed(d, CONN_FAILED_NO_COOKIE, &d->no_cookie);
-        return;
-    }
     d->work.data = d;
     d->working = true;
     int rc = uv_queue_work(d->loop, &d->work, run_handshake, after_handshake);
@@ -116,6 +115,34 @@ static void start_handshake(struct dial *d)
         error_set(&err, ERR_SYSTEM, "no worker for the handshake: %s", uv_strerror(rc));
         finish_failed(d, CONN_FAILED_SYSTEM, &err);
     }
+}
+
+/* ---- certificates, before it */
+
+/* Whether the node asks for them is not known yet. */
+static void on_certificates(void *arg, struct tls_context *context, const struct error *err)
+{
+    struct dial *d = arg;
+    d->tls_load = NULL;
+    d->hs.tls_context = context;
+    if (err->code != ERR_NONE && d->tls_source->is_found)
+        snprintf(d->hs.tls_note, sizeof d->hs.tls_note,
+                 "The node's own TLS options are not used: %.200s", err->text);
+    else
+        d->hs.tls_error = *err;
+    start_worker(d);
+}
+
+static void start_handshake(struct dial *d)
+{
+    struct error err = {0};
+    if (d->no_cookie.code != ERR_NONE)
+        finish_failed(d, CONN_FAILED_NO_COOKIE, &d->no_cookie);
+    else if (!d->tls_source)
+        start_worker(d);
+    else if (tls_load_start(&d->tls_load, d->loop, d->tls_source, ms_left(d) / 2, on_certificates,
+                            d, &err) != 0)
+        on_certificates(d, NULL, &err);
 }
 
 /* ---- epmd */
@@ -367,8 +394,7 @@ static int prepare_dial(struct dial *d, const struct conn_options *o, struct err
     hs->deadline_mono_ns = clock_mono_ns() + (uint64_t)hs->timeout_ms * 1000000u;
     hs->claim = -1;
     hs->tls_use = o->tls;
-    hs->tls_context = tls_context_hold(o->tls_context);
-    snprintf(hs->tls_note, sizeof hs->tls_note, "%s", o->tls_note ? o->tls_note : "");
+    d->tls_source = o->tls != TLS_NEVER ? tls_source_hold(o->tls_source) : NULL;
     hs->by_tls = o->tls == TLS_ALWAYS || (o->tls == TLS_FIND_OUT && tls_is_known(hs->target.full));
     return 0;
 }
@@ -442,6 +468,7 @@ void dial_cancel(struct dial *d)
     lookup_cancel(d->lookup);
     epmd_cancel(d->query);
     epmd_way_cancel(d->way_query);
+    tls_load_cancel(d->tls_load);
     if (!d->working) {
         dial_free(d);
     } else if (uv_cancel((uv_req_t *)&d->work) != 0) {

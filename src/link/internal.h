@@ -31,6 +31,18 @@ int cookie_read_fd(struct cookie *out, int fd, const char *path, struct error *e
 int claim_take(const char *target, unsigned index, bool *held_by_other);
 void claim_drop(int *fd); /* -1 is fine */
 
+/* ---- load_tls: certificates of a source, on a thread that is left behind after timeout_ms */
+
+struct tls_load;
+
+/* The context is the receiver's; NULL: there are none, or err says why. */
+typedef void tls_load_fn(void *arg, struct tls_context *context, const struct error *err);
+
+/* ERR_LIMIT: LIMIT_TLS_LOADS others hang. */
+int tls_load_start(struct tls_load **out, uv_loop_t *loop, struct tls_source *source,
+                   unsigned timeout_ms, tls_load_fn *done, void *arg, struct error *err);
+void tls_load_cancel(struct tls_load *l); /* `done` is not called any more; NULL is fine */
+
 /* ---- handshake: blocking, for the worker pool */
 
 struct handshake {
@@ -48,7 +60,8 @@ struct handshake {
     int cancel_fd;       /* readable: give up */
     enum tls_use tls_use;
     struct tls_context *tls_context; /* held; may be NULL */
-    char tls_note[256];              /* "" or why the node's own certificates are not used */
+    struct error tls_error;          /* why the certificates that were given are not used */
+    char tls_note[256];              /* "" or why the node's own ones are not */
     bool by_tls;                     /* begin with TLS; out: what it came to */
     /* out */
     struct way_stream stream; /* its socket is -1 unless it went well; the caller's then */

@@ -100,23 +100,36 @@ const char *proc_strings_next(const struct proc_strings *s, const char *at)
     return next && next < s->bytes + s->len ? next : NULL;
 }
 
-int proc_open_inside(const struct proc *p, const char *path)
+int proc_open_root(const struct proc *p)
+{
+    return openat(p->dir, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+int proc_open_below(int root, const char *path)
 {
     struct open_how how = {
         .flags = O_PATH | O_CLOEXEC,
         .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
     };
-    int root = openat(p->dir, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (root < 0)
-        return -1;
     int place = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
     if (place < 0 && errno == ENOSYS) {
         while (*path == '/')
             path++;
         place = openat(root, path, (int)how.flags | O_NOFOLLOW);
     }
-    close(root);
     return regular_open(place);
+}
+
+int proc_open_inside(const struct proc *p, const char *path)
+{
+    const int root = proc_open_root(p);
+    if (root < 0)
+        return -1;
+    const int fd = proc_open_below(root, path);
+    const int why = errno;
+    close(root);
+    errno = why;
+    return fd;
 }
 
 void proc_read_public(const struct proc *p, const char *path, char *out, size_t size)
@@ -134,10 +147,15 @@ void proc_read_public(const struct proc *p, const char *path, char *out, size_t 
 static bool read_link(int dir, const char *link, char *out, size_t size)
 {
     ssize_t n = readlinkat(dir, link, out, size - 1);
-    if (n < 0)
+    if (n < 0 || (size_t)n == size - 1)
         return false;
     out[n] = '\0';
     return true;
+}
+
+bool proc_read_link(const struct proc *p, const char *link, char *out, size_t size)
+{
+    return read_link(p->dir, link, out, size);
 }
 
 bool proc_link_differs(const struct proc *p, const char *link, const char *other_pid)

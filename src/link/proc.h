@@ -36,6 +36,10 @@ const char *proc_strings_next(const struct proc_strings *s, const char *at);
 /* A regular file as the process sees it: symbolic links cannot lead out of its root directory. What
  * is not one is not opened. -1: none. */
 int proc_open_inside(const struct proc *p, const char *path);
+/* The same in two steps, so that the rights over the file can be others than those over the
+ * process. -1 with errno. */
+int proc_open_root(const struct proc *p);
+int proc_open_below(int root, const char *path);
 /* The start of such a file, NUL-terminated, when anybody may read it; "" else. */
 void proc_read_public(const struct proc *p, const char *path, char *out, size_t size);
 /* The lowest descriptor of a process that is a meant socket, or -1; of LIMIT_PROC_FDS at most. */
@@ -50,6 +54,8 @@ bool proc_file_differs(const struct proc *p, const char *file, const char *other
 /* Whether it is another file there: net/tcp has one inode in each network namespace, and anybody
  * may look at it, but not at ns/net. */
 bool proc_inode_differs(const struct proc *p, const char *file, const char *other_pid);
+/* The text of a link, NUL-terminated. False: unreadable, or longer. */
+bool proc_read_link(const struct proc *p, const char *link, char *out, size_t size);
 bool proc_link_is(const struct proc *p, const char *link, const char *target);
 
 #endif

@@ -26,6 +26,7 @@ static const enum conn_failure failures[] = {
     [TLS_FAULT_VERSION] = CONN_FAILED_TLS_VERSION,
     [TLS_FAULT_PEER_CA] = CONN_FAILED_TLS_PEER_CA,
     [TLS_FAULT_PEER_EXPIRED] = CONN_FAILED_TLS_PEER_EXPIRED,
+    [TLS_FAULT_PEER_REVOKED] = CONN_FAILED_TLS_PEER_REVOKED,
     [TLS_FAULT_PEER_NAME] = CONN_FAILED_TLS_PEER_NAME,
     [TLS_FAULT_OTHER] = CONN_FAILED_TLS,
 };
@@ -172,9 +173,16 @@ static int open_session(struct wire *w)
     /* Our name follows the end of the handshake, and would wait for its acknowledgement. */
     (void)setsockopt(w->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     w->header = WIRE_TLS_HEADER_BYTES;
-    if (tls_session_new(&w->tls, h->tls_context, h->target.host, &h->err) == 0)
-        return 0;
     w->verdict = VERDICT_FAILED;
+    if (h->tls_error.code != ERR_NONE) {
+        h->why = CONN_FAILED_TLS_FILES;
+        h->err = h->tls_error;
+        return -1;
+    }
+    if (tls_session_new(&w->tls, h->tls_context, h->target.host, &h->err) == 0) {
+        w->verdict = VERDICT_NONE;
+        return 0;
+    }
     h->why = tls_available() ? CONN_FAILED_TLS : CONN_FAILED_TLS_NEEDED;
     return -1;
 }

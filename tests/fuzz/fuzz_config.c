@@ -62,7 +62,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     keymap_init(&keymap);
     theme_init(&theme);
     diags_init(&diags);
-    struct config c = {&options, &keymap, &theme, &diags, read_again, &in, {NULL}};
+    struct tls_lines tls = {0};
+    struct config c = {.options = &options,
+                       .keymap = &keymap,
+                       .theme = &theme,
+                       .diags = &diags,
+                       .tls = &tls,
+                       .read = read_again,
+                       .ctx = &in};
     config_parse(&c, "fuzz.conf", (const char *)data, size);
     check_options(&c);
     check_diags(&diags);
@@ -75,6 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     options_clear(&options);
     keymap_clear(&keymap);
+    tls_lines_clear(&tls);
     diags_clear(&diags);
     return 0;
 }

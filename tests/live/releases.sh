@@ -13,7 +13,7 @@ umask 077
 printf 'releases' >"$work/cookie"
 
 # start_node OTP [SUFFIX [FLAGS [NAME [COOKIE]]]]: $dir is where its load reads and writes, inside its root.
-# The suffix is that of one of several nodes of a release.
+# The suffix is that of one of several nodes of a release; $run_as, words in front of its command.
 start_node() {
     root=$("$otp_sh" --root "$1") || return 1
     dir=$root$work/otp-$1${2-}
@@ -22,7 +22,7 @@ start_node() {
     mkdir -p "$dir"
     cp "$BEAMTOP_SRCDIR/tests/live/$load.erl" "$BEAMTOP_SRCDIR/tests/live/audit.erl" "$dir"
     # shellcheck disable=SC2086
-    "$otp_sh" "$1" erl ${3-} -noinput -name "$node" -setcookie "${5-releases}" -start_epmd false -eval "
+    "$otp_sh" "$1" ${run_as-} erl ${3-} -noinput -name "$node" -setcookie "${5-releases}" -start_epmd false -eval "
         Load = fun(M) ->
             {ok, M, Code} = compile:file(\"$inside/\" ++ atom_to_list(M), [binary, debug_info]),
             {module, M} = code:load_binary(M, \"$inside/\" ++ atom_to_list(M) ++ \".beam\", Code),

@@ -74,7 +74,7 @@ start_tls() {
  {client, [{certfile, "$in/client.pem"}, {keyfile, "$in/client.key"}, {cacertfile, "$in/ca.pem"},
            {verify, verify_peer}]}].
 END
-    start_node "$1" '' "-proto_dist inet_tls -ssl_dist_optfile $in/optfile"
+    start_node "$1" '' "-proto_dist ${proto-inet_tls} -ssl_dist_optfile $in/optfile"
 }
 
 # asks WORDS…: a top of the node.
@@ -109,13 +109,26 @@ by_an_encrypted_key() {
     ends_with 0 $? || return 1
     # shellcheck disable=SC2086
     asks $locked
-    ends_with 2 $? && told 'encrypted needs its password'
+    ends_with 3 $? && told 'encrypted needs its password'
+}
+
+# A line of it for the node, and its error with the file and the line.
+by_the_configuration() {
+    conf=$work/config/beamtop
+    mkdir -p "$conf" && cp "$certs/client.pem" "$conf" || return 1
+    printf 'tls *@elsewhere cert none.pem\ntls *@127.0.0.1 cacert %s cert client.pem key %s verify full use always\n' \
+        "$certs/ca.pem" "$certs/client.key" >"$conf/beamtop.conf"
+    XDG_CONFIG_HOME=$work/config asks --host 127.0.0.1 --format json
+    ends_with 0 $? && holds '.[0].system.processes > 20' && has_no_notice && logs_nothing || return 1
+    rm "$conf/client.pem"
+    XDG_CONFIG_HOME=$work/config asks --host 127.0.0.1
+    ends_with 3 $? && told 'beamtop/beamtop.conf, line 2: cert: .*client.pem cannot be read: No such file'
 }
 
 has_no_notice() { [ ! -s "$work/err" ] || { cat "$work/err"; return 1; }; }
 
 # The files of the node are its user's, and so is this test.
-by_its_own_files() { asks --format json && holds '.[0].system.processes > 20' && has_no_notice && logs_nothing; }
+by_its_own_files() { asks --format json; ends_with 0 $? && holds '.[0].system.processes > 20' && has_no_notice && logs_nothing; }
 
 # What goes well leaves no line in the log of the node.
 logs_nothing() { ! grep . "$work/node"; }
@@ -207,12 +220,56 @@ tcp_nodes_say_nothing_in_tls() {
     ends_with 3 $? && told 'does not answer to TLS within' && told 'give --no-tls' && asks && logs_nothing
 }
 
+# By -ssl_dist_opt, with paths from the directory of the VM, which a chroot is in.
+by_arguments() {
+    stop_node
+    at=$("$otp_sh" --root "$1")$work/otp-$1
+    in=${work#/}/otp-$1
+    mkdir -p "$at" && cp "$certs/node.pem" "$certs/node.key" "$certs/client.pem" "$certs/client.key" "$certs/ca.pem" "$at"
+    here=$PWD
+    cd / || return 1 # as in a chroot
+    start_node "$1" '' "-proto_dist inet_tls -ssl_dist_opt server_certfile $in/node.pem server_keyfile $in/node.key
+        -ssl_dist_opt server_cacertfile $in/ca.pem server_verify verify_peer server_fail_if_no_peer_cert true
+        -ssl_dist_opt client_certfile $in/client.pem client_keyfile $in/client.key"
+    started=$?
+    cd "$here" && [ "$started" = 0 ] || return 1
+    asks --format json
+    ends_with 0 $? && holds '.[0].system.processes > 20' && links_are_tls && logs_nothing
+}
+
+by_ipv6() {
+    grep -q . /proc/net/if_inet6 2>/dev/null || { echo "# no IPv6 here" >"$work/remark"; return 0; }
+    stop_node
+    proto=inet6_tls start_tls "$1" "'tlsv1.2'" || return 1
+    by_its_own_files && certified --host ::1 && says "$node" && links_are_tls
+}
+
+# The VM of another user: what that one can read, and no more, with root's rights or others.
+of_another_user() {
+    [ "$(id -u)" = 0 ] || { echo "# only root can start a VM as another user" >"$work/remark"; return 0; }
+    stop_node
+    at=$("$otp_sh" --root "$1")$work/otp-$1
+    mkdir -p "$at" && chmod 755 "${at%/*}" && chmod 777 "$at"
+    run_as='setpriv --reuid 64001 --regid 64001 --groups 64002 env HOME=/' start_readable "$1" || return 1
+    by_its_own_files || return 1
+    chown 0:0 "$at/client.key"
+    fails "asks for a certificate.*client.key cannot be read by the node's user: Permission denied"
+}
+start_readable() {
+    (umask 022 && start_tls "$1" "'tlsv1.2'" && echo "$node $node_pid" >"$work/started") &
+    starter=$!
+    wait_until 120 test -s "$at/client.key" && wait_until 120 test -s "$at/optfile" || return 1
+    chown 0:64002 "$at"/*.key && chmod 640 "$at"/*.key && chmod 644 "$at"/*.pem || return 1
+    wait "$starter" && read -r node node_pid <"$work/started"
+}
+
 makes_all >"$work/made" 2>&1 || fail_all "no certificates" "$work/made"
 printf 'not this' >"$work/wrong"
 
 # The node of the first is the one that each release starts with.
-differ tcp_nodes_say_nothing_in_tls starts_by_tls by_its_own_files links_are_tls by_options by_an_encrypted_key traces \
-    leaves_nothing failures_have_texts tcp_is_tried_first other_version is_found_out
+differ tcp_nodes_say_nothing_in_tls starts_by_tls by_its_own_files links_are_tls by_options by_an_encrypted_key \
+    by_the_configuration traces leaves_nothing failures_have_texts tcp_is_tried_first other_version is_found_out \
+    by_arguments by_ipv6 of_another_user
 once versions_differ
 starts_by_tls() { stop_node && start_tls "$1" "'tlsv1.2'"; }
 run_on_releases

@@ -31,6 +31,7 @@
 #define LIMIT_DIAG_ROWS 65536                     /* sockets of one answer of it */
 #define LIMIT_READ_BYTES_PER_TURN (2u * 1024 * 1024) /* read in one turn of the loop */
 #define LIMIT_TLS_FILE_BYTES (1024u * 1024)     /* a file of certificates or options */
+#define LIMIT_TLS_LOADS 32                        /* certificates that are being read */
 #define LIMIT_TLS_KNOWN 1024                      /* nodes of which is kept that they use TLS */
 
 /* etf */

@@ -41,6 +41,7 @@ enum conn_failure {
     CONN_FAILED_OTHER_USER,   /* what listens is not the cookie's user's: it was not sent */
     CONN_FAILED_WAY,          /* the way to the host failed: ssh, another namespace */
     CONN_FAILED_TLS_NEEDED,   /* speaks TLS, and beamtop may or can not */
+    CONN_FAILED_TLS_FILES,    /* certificates that were given cannot be used: ERR_USAGE */
     CONN_FAILED_NOT_TLS,      /* asked by TLS, it does not answer in it */
     CONN_FAILED_TLS_NO_CERT,  /* wants a certificate of ours, and there is none */
     CONN_FAILED_TLS_CA,       /* does not know the CA of our certificate */
@@ -49,6 +50,7 @@ enum conn_failure {
     CONN_FAILED_TLS_VERSION,  /* no common version of TLS */
     CONN_FAILED_TLS_PEER_CA,  /* its certificate is of no CA of ours */
     CONN_FAILED_TLS_PEER_EXPIRED,
+    CONN_FAILED_TLS_PEER_REVOKED,
     CONN_FAILED_TLS_PEER_NAME, /* its certificate has another host name */
     CONN_FAILED_TLS,           /* TLS failed otherwise */
     CONN_FAILED_SYSTEM,        /* a system call failed */
@@ -86,11 +88,9 @@ struct conn_options {
     uid_t cookie_uid;
     struct conn_local local;
     enum tls_use tls;
-    struct tls_context *tls_context; /* NULL: no certificates; held while the way up takes */
-    const char *tls_note;            /* why the node's own certificates are not used, for the text
-                                        of a failure; NULL; copied */
-    const char *this_host;           /* NULL: gethostname() */
-    unsigned timeout_ms;             /* for the whole way to on_up; 0: 5000 */
+    struct tls_source *tls_source; /* NULL: no certificates; held while the way up takes */
+    const char *this_host;         /* NULL: gethostname() */
+    unsigned timeout_ms;           /* for the whole way to on_up; 0: 5000 */
 };
 
 struct conn_message {
@@ -178,6 +178,8 @@ const char *conn_peer_node(const struct conn *c);      /* what the peer calls it
 bool conn_peer_is(const struct conn *c, pid_t pid);
 const struct conn_stats *conn_stats(const struct conn *c);
 bool conn_is_tls(const struct conn *c);
+/* Why certificates that were found were not used; "" if they were, or none were found. */
+const char *conn_tls_note(const struct conn *c);
 /* A notice though it connected: the peer's name is not the one asked for, its certificate was not
    checked. "" if none. */
 const char *conn_notice(const struct conn *c);

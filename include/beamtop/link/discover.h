@@ -98,12 +98,11 @@ struct discover_socket {
 long discover_sockets(struct discover_socket *out, size_t most, const char *proc_root, pid_t pid,
                       uid_t uid);
 /*
- * Certificates that a node shows to others, from the files that it names, for a connection to it:
- * those of `client`, else of `server`. Only files that belong to the VM's user, or that beamtop
- * reads as that user, within the VM's root. *out is NULL where there are none; an error says why
- * they are not used, and follows "its options". Blocks for as long as reading files takes. */
-int discover_tls(struct tls_context **out, const struct discover_vm *vm,
-                 const struct discover_options *o, struct error *why);
+ * Certificates that a node shows to others, from the files that it names, for connections to it:
+ * those of `client`, else of `server`. Files are opened within the VM's root with the rights of the
+ * VM's user. Loading finds a VM that was started again by its name; it gives NULL where there are
+ * none, and an error says why they are not used, behind "its options". Owned by the caller. */
+struct tls_source *discover_tls(const struct discover_vm *vm, const struct discover_options *o);
 void discover_clear(struct discover_list *list); /* wipes the cookies */
 
 /* Both parts, from the loop. `done` is called once and owns the list (discover_clear it). */

@@ -3,6 +3,7 @@
  * beamtop.conf: one command a line.
  *     set NAME VALUE          bind CONTEXT KEY ACTION [ARG]   unbind CONTEXT KEY
  *     color STYLE FG BG …     source FILE                     # comment
+ *     tls NODES WORD VALUE …
  * Words are parted by blanks; "…" and '…' keep blanks ( \" and \\ within "…"). An error is put
  * into the diags and the next line is read. The same reader serves `:set`, `:bind`, … at the
  * prompt. */
@@ -16,6 +17,7 @@
 #include "beamtop/ui/keymap.h"
 #include "beamtop/ui/option.h"
 #include "beamtop/ui/theme.h"
+#include "beamtop/ui/tls_lines.h"
 
 struct buf;
 
@@ -27,7 +29,8 @@ struct config {
     struct keymap *keymap;
     struct theme *theme;
     struct diags *diags;
-    config_read *read; /* NULL: `source` and theme files are refused */
+    struct tls_lines *tls; /* borrowed; NULL: lines `tls` are only checked */
+    config_read *read;     /* NULL: `source` and theme files are refused */
     void *ctx;
     const char *theme_dirs[3]; /* of NAME.theme, before the built-in ones; NULL ends */
 };

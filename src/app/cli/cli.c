@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/text.h"
@@ -239,15 +240,21 @@ void cli_config_dir(char *out, size_t size, const struct app_env *env)
         *out = '\0';
 }
 
+/* Links are not followed: they are how files are renewed. */
 void cli_place_files(struct cli_options *o, struct cli_places *places)
 {
-    const char **const files[CLI_READ_FILES] = {&o->cookie_file, &o->cookies,
-                                                &o->tls_cacert,  &o->tls_cert,
-                                                &o->tls_key,     &o->tls_key_password_file};
-    static_assert(sizeof places->text[0] >= PATH_MAX, "a path does not fit");
-    for (size_t i = 0; i < CLI_READ_FILES; i++)
-        if (*files[i] && realpath(*files[i], places->text[i]))
+    const char **const files[CLI_READ_FILES] = {
+        &o->cookie_file,           &o->cookies, &o->tls_cacert, &o->tls_cert, &o->tls_key,
+        &o->tls_key_password_file, &o->tls_crl};
+    char here[PATH_MAX];
+    if (!getcwd(here, sizeof here))
+        return;
+    for (size_t i = 0; i < CLI_READ_FILES; i++) {
+        const size_t size = sizeof places->text[i];
+        if (*files[i] && **files[i] != '/' &&
+            (size_t)snprintf(places->text[i], size, "%s/%s", here, *files[i]) < size)
             *files[i] = places->text[i];
+    }
 }
 
 /* Copies the cookie, and overwrites the one that ps shows. */

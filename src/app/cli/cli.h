@@ -17,6 +17,7 @@
 #include "exit_code.h"
 
 struct reach;
+struct tls_lines;
 
 /* What the environment says; read once, in main. NULL: not set. */
 struct app_env {
@@ -24,6 +25,7 @@ struct app_env {
         *colorfgbg;
     const char *xdg_runtime_dir, *ssh_askpass;
     struct reach *reach; /* to nodes that are named by a URL; owned by main, never NULL */
+    const struct tls_lines *tls_lines; /* of the configuration; owned by main, may be NULL */
     const char *theme_path, *config;
     const char *tls_cacert, *tls_cert, *tls_key, *tls_key_password;
     const char *debug_image;
@@ -51,7 +53,7 @@ struct cli_options {
     char *cookie; /* owned */
     const char *cookie_file;
     const char *cookies; /* a file of patterns and cookies */
-    const char *tls_cacert, *tls_cert, *tls_key, *tls_key_password_file, *tls_verify;
+    const char *tls_cacert, *tls_cert, *tls_key, *tls_key_password_file, *tls_crl, *tls_verify;
     bool tls, no_tls;
     const char *debug_image; /* of an ephemeral container in a pod */
     bool cluster;
@@ -148,7 +150,7 @@ void cli_options_clear(struct cli_options *o); /* wipes the cookie */
 /* $XDG_CONFIG_HOME/beamtop or ~/.config/beamtop; "" without a home. */
 void cli_config_dir(char *out, size_t size, const struct app_env *env);
 /* Files that are read for a connection, by names that also hold in another directory. */
-#define CLI_READ_FILES 6
+#define CLI_READ_FILES 7
 struct cli_places {
     char text[CLI_READ_FILES][4096];
 };

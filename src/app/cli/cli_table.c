@@ -40,6 +40,8 @@ const struct cli_option cli_option_table[] = {
      "private key (PEM) of the certificate, where its file has none"},
     {"tls-key-password-file", 0, FOR_CONNECT, TYPE_TEXT, AT(tls_key_password_file), 0, 0, 0, "FILE",
      "read the password of the key from FILE (BEAMTOP_TLS_KEY_PASSWORD)"},
+    {"tls-crl", 0, FOR_CONNECT, TYPE_TEXT, AT(tls_crl), 0, 0, 0, "FILE",
+     "revocation lists (PEM) that the node's certificate must not be in"},
     {"tls-verify", 0, FOR_CONNECT, TYPE_TEXT, AT(tls_verify), 0, 0, 0, "WHAT",
      "check of the node's certificate: none, ca, or full: also its host name (ca with "
      "--tls-cacert, else none)"},

@@ -60,8 +60,7 @@ static int load_files(struct settings *s, const struct cli_options *o, const str
     return 0;
 }
 
-int settings_init(struct settings *s, const struct cli_options *o, const struct app_env *env,
-                  struct error *err)
+static void set_defaults(struct settings *s, const struct app_env *env)
 {
     char dir[480];
     *s = (struct settings){0};
@@ -81,8 +80,28 @@ int settings_init(struct settings *s, const struct cli_options *o, const struct 
         .theme_dirs = {*dir ? s->theme_dir : THEME_DIR, *dir ? THEME_DIR : NULL, NULL},
     };
     config_defaults(&s->config);
+}
+
+int settings_init(struct settings *s, const struct cli_options *o, const struct app_env *env,
+                  struct error *err)
+{
+    set_defaults(s, env);
     int rc = o->no_config ? 0 : load_files(s, o, env, err);
     return rc != 0 ? rc : apply_command_line(s, o, err);
+}
+
+int settings_read_tls(struct tls_lines *out, const struct cli_options *o, const struct app_env *env,
+                      struct error *err)
+{
+    struct settings s;
+    *out = (struct tls_lines){0};
+    if (o->no_config)
+        return 0;
+    set_defaults(&s, env);
+    s.config.tls = out;
+    const int rc = load_files(&s, o, env, err);
+    settings_clear(&s);
+    return rc;
 }
 
 void settings_print_errors(const struct settings *s)

@@ -23,6 +23,10 @@ struct settings {
 int settings_init(struct settings *s, const struct cli_options *o, const struct app_env *env,
                   struct error *err);
 void settings_clear(struct settings *s);
+/* The lines `tls` of the same files, without the rest. Errors of a line are in out, with its place;
+ * a file that cannot be read is an error. Owned: tls_lines_clear(). */
+int settings_read_tls(struct tls_lines *out, const struct cli_options *o, const struct app_env *env,
+                      struct error *err);
 void settings_print_errors(const struct settings *s); /* on stderr */
 
 /* Gives a new screen the settings of its lists: columns, sort, own processes. */

@@ -68,6 +68,7 @@ static void on_try_closed(void *arg)
 
 static void end_try(struct try *t)
 {
+    snprintf(t->facts->tls_note, sizeof t->facts->tls_note, "%s", conn_tls_note(t->conn));
     conn_close(t->conn, on_try_closed, t);
     t->conn = NULL;
 }

@@ -54,6 +54,7 @@ struct doctor_facts {
     struct target target;
     struct error no_target; /* ERR_NONE: there is one, which was tried */
     bool up, is_tls;        /* connected, and by TLS */
+    char tls_note[256];     /* of conn_tls_note() */
     enum conn_failure why;  /* … else why not, and in words */
     struct error down;
     char own[LIMIT_NODE_NAME_BYTES + 1], peer[LIMIT_NODE_NAME_BYTES + 1];

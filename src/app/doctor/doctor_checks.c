@@ -140,7 +140,7 @@ static void check_port(const struct doctor_facts *f, struct doctor_line *out)
 
 static void check_transport(const struct doctor_facts *f, struct doctor_line *out)
 {
-    const char *protocol = f->vm ? f->vm->dist_protocol : "", *note = f->target.tls_note;
+    const char *protocol = f->vm ? f->vm->dist_protocol : "", *note = f->tls_note;
     const bool is_tls = f->is_tls || (f->vm && discover_is_tls(f->vm));
     if (f->vm && f->vm->node[0] == '\0')
         out->state = DOCTOR_NONE;

@@ -51,6 +51,7 @@ static void put_tls(struct arguments *a, const struct cli_options *cli)
     add_text_option(a, "--tls-cert", cli->tls_cert);
     add_text_option(a, "--tls-key", cli->tls_key);
     add_text_option(a, "--tls-key-password-file", cli->tls_key_password_file);
+    add_text_option(a, "--tls-crl", cli->tls_crl);
     add_text_option(a, "--tls-verify", cli->tls_verify);
 }
 
@@ -70,6 +71,7 @@ static void put_arguments(struct arguments *a, const struct record_start *start)
     add_text_option(a, "--cookies", cli->cookies);
     if (cli->no_config) /* nor its file of cookies */
         a->all[a->n++] = "--no-config";
+    add_text_option(a, "--config", cli->config);
     put_tls(a, cli);
     add_text_option(a, "--host", cli->host);
     if (cli->port > 0)

@@ -400,6 +400,6 @@ void target_clear(struct target *t)
     cookie_wipe(&t->cookie);
     way_drop(t->way);
     t->way = NULL;
-    tls_context_drop(t->tls);
+    tls_source_drop(t->tls);
     t->tls = NULL;
 }

@@ -15,8 +15,7 @@ struct target {
     struct conn_way *way;           /* to a VM in another network namespace; else NULL */
     bool is_claimed;          /* only its name says that a VM is meant which may be anybody's */
     struct error no_cookie;   /* why there is none: a node that is not there has none either */
-    struct tls_context *tls;  /* NULL: no certificates */
-    char tls_note[256];       /* why the node's own ones are not used */
+    struct tls_source *tls;   /* NULL: no certificates */
     struct conn_options conn; /* points into this struct and the options */
 };
 
@@ -45,7 +44,9 @@ void target_clear(struct target *t); /* wipes the cookie, drops the way */
 /* ERR_USAGE: several VMs of the list have that name; with their OS pids. */
 int target_several(const struct discover_list *vms, const char *name, struct error *err);
 /* Of t->conn: whether by TLS, and with which certificates: those of the options, else those of the
- * VM of this host (NULL: it is of none). ERR_USAGE: options that do not fit, files that do not. */
+ * environment, of the configuration's first line that fits the name, of the VM of this host (NULL:
+ * it is of none). They are read by the connection. ERR_USAGE: options that do not fit, an invalid
+ * line. */
 int target_set_tls(struct target *t, const struct cli_options *o, const struct app_env *env,
                    const struct discover_vm *vm, struct error *err);
 

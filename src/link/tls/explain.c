@@ -45,6 +45,13 @@ static const struct cause checks[] = {
      "shows an expired certificate: renew it on the node, or connect with --tls-verify none"},
     {X509_V_ERR_CERT_NOT_YET_VALID, TLS_FAULT_PEER_EXPIRED,
      "shows a certificate that is not valid yet: compare the clocks of both hosts"},
+    {X509_V_ERR_CERT_REVOKED, TLS_FAULT_PEER_REVOKED,
+     "shows a certificate that --tls-crl has revoked: do not trust this node until it has a new "
+     "one"},
+    {X509_V_ERR_UNABLE_TO_GET_CRL, TLS_FAULT_PEER_REVOKED,
+     "shows a certificate whose CA has no revocation list in --tls-crl: add the list of that CA"},
+    {X509_V_ERR_CRL_HAS_EXPIRED, TLS_FAULT_PEER_REVOKED,
+     "shows a certificate whose CA has an expired revocation list in --tls-crl: fetch a new list"},
     {X509_V_ERR_HOSTNAME_MISMATCH, TLS_FAULT_PEER_NAME, NULL},
     {X509_V_ERR_IP_ADDRESS_MISMATCH, TLS_FAULT_PEER_NAME, NULL},
 };

@@ -4,4 +4,4 @@ src_liblink_a_SOURCES += \
 	src/link/tls/known.c src/link/tls/known.h src/link/tls/none.c \
 	src/link/tls/optfile.c src/link/tls/optfile.h \
 	src/link/tls/session.c src/link/tls/session.h \
-	src/link/tls/session_internal.h src/link/tls/tls.c
+	src/link/tls/session_internal.h src/link/tls/source.c src/link/tls/tls.c

@@ -12,19 +12,13 @@ bool tls_available(void)
     return false;
 }
 
-int tls_context_load(struct tls_context **out, const struct tls_files *files, struct error *err)
-{
-    (void)files;
-    *out = NULL;
-    return error_set(err, ERR_USAGE, "%s", missing);
-}
-
 int tls_context_new(struct tls_context **out, const struct tls_material *m, const char *whose,
                     struct error *err)
 {
     (void)m;
     (void)whose;
-    return tls_context_load(out, NULL, err);
+    *out = NULL;
+    return error_set(err, ERR_USAGE, "%s", missing);
 }
 
 struct tls_context *tls_context_hold(struct tls_context *c)

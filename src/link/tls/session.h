@@ -31,7 +31,8 @@ enum tls_fault {
     TLS_FAULT_VERSION,        /* no common version */
     TLS_FAULT_PEER_CA,        /* its certificate is of no CA of ours */
     TLS_FAULT_PEER_EXPIRED,
-    TLS_FAULT_PEER_NAME, /* its certificate has another host name */
+    TLS_FAULT_PEER_REVOKED, /* by a CRL, or no current CRL is of its CA */
+    TLS_FAULT_PEER_NAME,    /* its certificate has another host name */
     TLS_FAULT_OTHER,
 };
 

@@ -4,15 +4,11 @@
 #ifdef HAVE_OPENSSL
 #include "context.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
@@ -79,6 +75,25 @@ static int take_cacerts(SSL_CTX *ssl, struct slice pem, const char *whose, struc
     return 0;
 }
 
+/* Of the CA that has signed the node's certificate: one that is in none of them fails, too. */
+static int take_crls(SSL_CTX *ssl, struct slice pem, const char *whose, struct error *err)
+{
+    BIO *bio = open_bytes(pem);
+    X509_STORE *store = SSL_CTX_get_cert_store(ssl);
+    size_t n = 0;
+    for (X509_CRL *crl; (crl = PEM_read_bio_X509_CRL(bio, NULL, give_password, NULL)); n++) {
+        if (X509_STORE_add_crl(store, crl) != 1)
+            alloc_fail();
+        X509_CRL_free(crl);
+    }
+    BIO_free(bio);
+    if (n == 0 || !is_end_of_pem())
+        return refuse(whose, "no usable revocation list in PEM", "", err);
+    ERR_clear_error();
+    X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK);
+    return 0;
+}
+
 static int take_certs(SSL_CTX *ssl, struct slice pem, const char *whose, struct error *err)
 {
     BIO *bio = open_bytes(pem);
@@ -111,16 +126,20 @@ static int take_key(SSL_CTX *ssl, const struct tls_material *m, const char *whos
                       m->password ? "" : ". One that is encrypted needs its password", err);
     const bool ok = SSL_CTX_use_PrivateKey(ssl, key) == 1 && SSL_CTX_check_private_key(ssl) == 1;
     EVP_PKEY_free(key);
-    return ok ? 0 : refuse(whose, "the private key is not that of the certificate", "", err);
+    return ok ? 0
+              : refuse(
+                    whose, "the private key is not that of the certificate",
+                    ": probably one of the two has been replaced, and the other follows. Try again",
+                    err);
 }
 
 static int fill_context(struct tls_context *c, const struct tls_material *m, const char *whose,
                         struct error *err)
 {
     int rc = 0;
-    c->verify = m->verify != TLS_VERIFY_USUAL ? m->verify
-                : m->cacert.len > 0           ? TLS_VERIFY_CA
-                                              : TLS_VERIFY_NONE;
+    c->verify = m->verify != TLS_VERIFY_USUAL    ? m->verify
+                : m->cacert.len + m->crl.len > 0 ? TLS_VERIFY_CA
+                                                 : TLS_VERIFY_NONE;
     c->has_cert = m->cert.len > 0;
     SSL_CTX_set_min_proto_version(c->ssl, TLS1_2_VERSION);
     SSL_CTX_set_mode(c->ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
@@ -131,6 +150,8 @@ static int fill_context(struct tls_context *c, const struct tls_material *m, con
         rc = take_cacerts(c->ssl, m->cacert, whose, err);
     else if (c->verify != TLS_VERIFY_NONE && SSL_CTX_set_default_verify_paths(c->ssl) != 1)
         rc = refuse(whose, "the system's CAs cannot be read", "", err);
+    if (rc == 0 && m->crl.len > 0)
+        rc = take_crls(c->ssl, m->crl, whose, err);
     if (rc == 0 && c->has_cert)
         rc = take_certs(c->ssl, m->cert, whose, err);
     if (rc == 0 && c->has_cert)
@@ -168,91 +189,5 @@ void tls_context_drop(struct tls_context *c)
         return;
     SSL_CTX_free(c->ssl);
     free(c);
-}
-
-/* ---- from files */
-
-static void wipe(struct slice *s)
-{
-    if (s->s) {
-        explicit_bzero((char *)(uintptr_t)s->s, s->len);
-        free((char *)(uintptr_t)s->s);
-    }
-    *s = (struct slice){0};
-}
-
-/* -1 with errno; EINVAL: not a file. Without /proc, too, as in an empty container. */
-static int open_file(const char *path)
-{
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
-        return fd;
-    close(fd);
-    errno = EINVAL;
-    return -1;
-}
-
-static int read_file(struct slice *out, const char *option, const char *path, struct error *err)
-{
-    if (!path)
-        return 0;
-    int fd = open_file(path);
-    if (fd < 0)
-        return error_set(err, ERR_USAGE, "%s: %.300s cannot be read: %s", option, path,
-                         errno == EINVAL ? "it is not a file" : strerror(errno));
-    char *text = alloc_zero(1, LIMIT_TLS_FILE_BYTES + 1);
-    size_t len = 0;
-    ssize_t n = 0;
-    while (len <= LIMIT_TLS_FILE_BYTES &&
-           (n = read(fd, text + len, LIMIT_TLS_FILE_BYTES + 1 - len)) > 0)
-        len += (size_t)n;
-    close(fd);
-    *out = (struct slice){text, len};
-    if (n < 0)
-        return error_set(err, ERR_USAGE, "%s: %.300s cannot be read: %s", option, path,
-                         strerror(errno));
-    if (len == 0 || len > LIMIT_TLS_FILE_BYTES)
-        return error_set(err, ERR_USAGE, "%s: %.300s is %s", option, path,
-                         len == 0 ? "empty" : "longer than 1 MiB");
-    return 0;
-}
-
-/* The first line, with a NUL behind it. */
-static int take_password(struct tls_material *m, struct slice *file, struct error *err)
-{
-    char *line = (char *)(uintptr_t)file->s;
-    if (!line)
-        return 0;
-    line[strcspn(line, "\r\n")] = '\0';
-    m->password = line;
-    return *line ? 0
-                 : error_set(err, ERR_USAGE,
-                             "--tls-key-password-file: the first line of the file is empty");
-}
-
-int tls_context_load(struct tls_context **out, const struct tls_files *files, struct error *err)
-{
-    struct tls_material m = {.password = files->password, .verify = files->verify};
-    struct slice password = {0};
-    *out = NULL;
-    if (files->key && !files->cert)
-        return error_set(err, ERR_USAGE, "--tls-key needs its certificate: --tls-cert FILE");
-    int rc = read_file(&m.cacert, "--tls-cacert", files->cacert, err);
-    if (rc == 0)
-        rc = read_file(&m.cert, "--tls-cert", files->cert, err);
-    if (rc == 0)
-        rc = read_file(&m.key, "--tls-key", files->key, err);
-    if (rc == 0)
-        rc = read_file(&password, "--tls-key-password-file", files->password_file, err);
-    if (rc == 0)
-        rc = take_password(&m, &password, err);
-    if (rc == 0)
-        rc = tls_context_new(out, &m, "the files of --tls-cacert, --tls-cert and --tls-key", err);
-    wipe(&m.cacert);
-    wipe(&m.cert);
-    wipe(&m.key);
-    wipe(&password);
-    return rc;
 }
 #endif

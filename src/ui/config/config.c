@@ -14,6 +14,8 @@
 #include "ui/files/embedded.h"
 #include "ui/files/line.h"
 
+static const char prompt_file[] = ":";
+
 /* One run of the reader: what bounds it, and where it is. */
 struct reader {
     struct config *c;
@@ -32,6 +34,7 @@ static int run_bind(struct reader *r, struct line *l, size_t *bad, struct error 
 static int run_unbind(struct reader *r, struct line *l, size_t *bad, struct error *err);
 static int run_color(struct reader *r, struct line *l, size_t *bad, struct error *err);
 static int run_source(struct reader *r, struct line *l, size_t *bad, struct error *err);
+static int run_tls(struct reader *r, struct line *l, size_t *bad, struct error *err);
 
 static const struct command {
     const char *name;
@@ -44,6 +47,7 @@ static const struct command {
     {"unbind", 2, 2, "unbind CONTEXT KEY", run_unbind},
     {"color", 3, LIMIT_CONFIG_WORDS, "color STYLE COLOUR BACKGROUND [ATTRIBUTE…]", run_color},
     {"source", 1, 1, "source FILE", run_source},
+    {"tls", 1, LIMIT_CONFIG_WORDS, "tls NODES WORD VALUE…", run_tls},
 };
 
 int config_read_file(void *ctx, const char *path, struct buf *out, struct error *err)
@@ -187,6 +191,18 @@ static int run_source(struct reader *r, struct line *l, size_t *bad, struct erro
     return rc;
 }
 
+static int run_tls(struct reader *r, struct line *l, size_t *bad, struct error *err)
+{
+    *bad = 0;
+    if (r->file == prompt_file)
+        return error_set(err, ERR_USAGE,
+                         "tls works in a file only: connections take it from there");
+    const int rc = tls_lines_add(r->c->tls, r->file, r->number, (const char *const *)l->words + 1,
+                                 l->len - 1, bad, err);
+    ++*bad;
+    return rc;
+}
+
 /* ---- lines */
 
 static const struct command *find_command(const char *name)
@@ -203,7 +219,8 @@ static int run_words(struct reader *r, struct line *l, size_t *bad, struct error
     *bad = 0;
     if (!command)
         return error_set(err, ERR_USAGE,
-                         "unknown command “%s”: use set, bind, unbind, color or source",
+                         "unknown command “%s”: use set, bind, unbind, color, source or "
+                         "tls",
                          l->words[0]);
     size_t n = l->len - 1;
     if (n < command->least || n > command->most) {
@@ -267,7 +284,7 @@ int config_load(struct config *c, const char *path, struct error *err)
 int config_command(struct config *c, const char *line, size_t *error_offset, struct error *err)
 {
     size_t files = 0;
-    struct reader r = {c, ":", 1, 0, &files, NULL};
+    struct reader r = {c, prompt_file, 1, 0, &files, NULL};
     *error_offset = 0;
     return run_line(&r, line, strlen(line), error_offset, err);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../temporary.h"
 #include "../../test.h"
 #include "beamtop/base/limits.h"
 #include "link/tls/known.h"
@@ -463,8 +464,61 @@ TEST(test_material)
     error_clear(&err);
     free(cut);
     server_close(&s);
-    const struct tls_files files = {.cacert = "/nowhere/at/all"};
-    assert_int_equal(tls_context_load(&c, &files, &err), ERR_USAGE);
-    assert_non_null(strstr(err.text, "--tls-cacert"));
+}
+
+static const char *loading(const struct tls_files *files)
+{
+    static struct error err;
+    struct tls_context *c = NULL;
+    struct tls_source *s = tls_source_files(files);
+    err = (struct error){0};
+    const int rc = s->class->load(s, &c, &err);
+    assert_int_equal(rc, c ? 0 : ERR_USAGE);
+    tls_context_drop(c);
+    tls_source_drop(s);
+    return err.text;
+}
+
+/* An error names the option, or the line of the configuration and its word. */
+TEST(test_files)
+{
+    const char *text = loading(&(struct tls_files){.cacert = "/nowhere/at/all"});
+    assert_string_equal(text,
+                        "--tls-cacert: /nowhere/at/all cannot be read: No such file or directory");
+    text = loading(&(struct tls_files){.crl = "/dev/null", .place = "/etc/x.conf, line 3"});
+    assert_string_equal(text,
+                        "/etc/x.conf, line 3: crl: /dev/null cannot be read: it is not a file");
+    text = loading(&(struct tls_files){.key = "/etc/passwd"});
+    assert_string_equal(text, "--tls-key: /etc/passwd needs its certificate");
+    assert_string_equal(loading(&(struct tls_files){0}), "");
+}
+
+/* Between two loads a file may be replaced, also one of a pair before the other. */
+TEST(test_renewal)
+{
+    char dir[64], cert[96], key[96];
+    struct server s[2];
+    assert_true(temporary_dir(dir, sizeof dir, "renewal"));
+    snprintf(cert, sizeof cert, "%s/cert", dir);
+    snprintf(key, sizeof key, "%s/key", dir);
+    const struct tls_files files = {.cert = cert, .key = key};
+    for (size_t i = 0; i < 2; i++) {
+        server_open(&s[i], TLS1_3_VERSION, SSL_VERIFY_NONE, 86400);
+        FILE *f = fopen(cert, "w");
+        assert_non_null(f);
+        fwrite(s[i].pem, 1, s[i].pem_len, f);
+        fclose(f);
+        if (i == 1)
+            assert_non_null(strstr(loading(&files), "probably one of the two has been replaced"));
+        f = fopen(key, "w");
+        assert_non_null(f);
+        PEM_write_PrivateKey(f, SSL_CTX_get0_privatekey(s[i].context), NULL, NULL, 0, NULL, NULL);
+        fclose(f);
+        assert_string_equal(loading(&files), "");
+        server_close(&s[i]);
+    }
+    unlink(cert);
+    unlink(key);
+    rmdir(dir);
 }
 #endif

@@ -11,6 +11,7 @@
 #include "beamtop/link/discover.h"
 
 #define OTHER_UID 12345
+#define OTHER_GID 12346U
 
 static char tree[64];
 
@@ -43,8 +44,10 @@ static void make_vm(const char *args, uid_t real, uid_t uid)
     for (size_t i = 0; i < len; i++)
         text[i] = text[i] == '|' ? '\0' : text[i];
     make_file("7/cmdline", text, len);
-    snprintf(text, sizeof text, "Name:\tbeam\nUid:\t%u\t%u\t%u\t%u\n", (unsigned)real,
-             (unsigned)uid, (unsigned)uid, (unsigned)uid);
+    snprintf(text, sizeof text,
+             "Name:\tbeam\nUid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\nGroups:\t%u %u \n",
+             (unsigned)real, (unsigned)uid, (unsigned)uid, (unsigned)uid, OTHER_GID, OTHER_GID,
+             OTHER_GID, OTHER_GID, OTHER_GID + 1, 7U);
     make_text("7/status", text);
 }
 
@@ -75,9 +78,11 @@ static const char *reason(uid_t uid)
     const struct discover_options o = {.proc_root = tree};
     const struct discover_vm vm = {.pid = 7, .uid = uid};
     struct tls_context *c = NULL;
+    struct tls_source *source = discover_tls(&vm, &o);
     err = (struct error){0};
-    const int rc = discover_tls(&c, &vm, &o, &err);
+    const int rc = source->class->load(source, &c, &err);
     assert_null(c);
+    tls_source_drop(source);
     assert_true((rc == 0) == (err.text[0] == '\0'));
     return err.text;
 }
@@ -113,21 +118,35 @@ TEST(test_what_is_refused)
     }
 }
 
-/* Another user than that of the VM, root included, gets only what belongs to the VM's. */
+/* Another user than that of the VM, root included, gets what the VM's may read. */
 TEST(test_whose_files)
 {
-    make_vm("beam.smp|-ssl_dist_optfile|/nothing", OTHER_UID, OTHER_UID);
-    assert_non_null(strstr(reason(OTHER_UID), "belongs to another user"));
     make_vm("beam.smp|-ssl_dist_optfile|/nothing", getuid(), OTHER_UID);
     assert_non_null(strstr(reason(OTHER_UID), "several users"));
     make_vm("beam.smp|-ssl_dist_optfile|/nothing", OTHER_UID, OTHER_UID);
     assert_non_null(strstr(reason(getuid()), "several users"));
     if (getuid() != 0) {
-        print_message("# only root can give a file away\n");
+        print_message("# only root can take the rights of another user\n");
+        make_vm("beam.smp|-ssl_dist_optfile|/nothing", OTHER_UID, OTHER_UID);
+        assert_non_null(strstr(reason(OTHER_UID), "lacks CAP_SETUID"));
         return;
     }
-    assert_int_equal(chown(in_tree("inside/nothing"), OTHER_UID, (gid_t)-1), 0);
+    make_text("inside/secret", "[].");
+    make_vm("beam.smp|-ssl_dist_optfile|/secret", OTHER_UID, OTHER_UID);
+    assert_int_equal(chmod(in_tree("inside/secret"), 0600), 0);
+    assert_non_null(strstr(reason(OTHER_UID), "/secret cannot be read by the node's user: Perm"));
+    assert_int_equal(chown(in_tree("inside/secret"), OTHER_UID, (gid_t)-1), 0);
     assert_string_equal(reason(OTHER_UID), "");
+    assert_int_equal(chown(in_tree("inside/secret"), 0, OTHER_GID), 0);
+    assert_int_equal(chmod(in_tree("inside/secret"), 0640), 0);
+    assert_string_equal(reason(OTHER_UID), ""); /* as its group */
+    assert_int_equal(chown(in_tree("inside/secret"), 0, OTHER_GID + 1), 0);
+    assert_string_equal(reason(OTHER_UID), ""); /* as one of its other groups */
+    assert_int_equal(chown(in_tree("inside/secret"), 0, OTHER_GID + 2), 0);
+    assert_non_null(strstr(reason(OTHER_UID), "cannot be read by the node's user"));
+    FILE *own = fopen(in_tree("inside/secret"), "r"); /* the rights are ours again */
+    assert_non_null(own);
+    fclose(own);
 }
 
 static int remove_tree(void **state)

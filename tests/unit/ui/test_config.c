@@ -36,6 +36,7 @@ struct fixture {
     struct keymap keymap;
     struct theme theme;
     struct diags diags;
+    struct tls_lines tls;
     struct config config;
 };
 
@@ -45,8 +46,14 @@ static void set_up(struct fixture *f)
     keymap_init(&f->keymap);
     theme_init(&f->theme);
     diags_init(&f->diags);
-    f->config = (struct config){&f->options, &f->keymap, &f->theme,       &f->diags,
-                                read_fake,   NULL,       {"themes", NULL}};
+    f->tls = (struct tls_lines){0};
+    f->config = (struct config){.options = &f->options,
+                                .keymap = &f->keymap,
+                                .theme = &f->theme,
+                                .diags = &f->diags,
+                                .tls = &f->tls,
+                                .read = read_fake,
+                                .theme_dirs = {"themes", NULL}};
 }
 
 static void tear_down(struct fixture *f)
@@ -54,6 +61,7 @@ static void tear_down(struct fixture *f)
     options_clear(&f->options);
     keymap_clear(&f->keymap);
     diags_clear(&f->diags);
+    tls_lines_clear(&f->tls);
 }
 
 static void parse(struct fixture *f, const char *text)
@@ -263,6 +271,57 @@ TEST(test_themes_follow_the_background)
     assert_int_equal(theme_look(&f.theme, STYLE_WARN, DEPTH_256).fg, 220);
     assert_int_equal(theme_look(&f.theme, STYLE_NORMAL, DEPTH_256).bg, 16);
     tear_down(&f);
+}
+
+/* The first line that fits counts; its files are beside the file with the line. */
+TEST(test_tls)
+{
+    struct fixture f;
+    set_up(&f);
+    parse(&f, "tls *@db? cacert ca.pem cert /c.pem key k/me.pem verify full\n"
+              "tls * use never\n");
+    assert_int_equal(f.diags.len, 0);
+    const struct tls_line *line = tls_lines_find(&f.tls, "shop@db1");
+    assert_non_null(line);
+    assert_string_equal(line->place, "conf/test.conf, line 1");
+    assert_string_equal(line->values[TLS_WORD_CACERT], "conf/ca.pem");
+    assert_string_equal(line->values[TLS_WORD_CERT], "/c.pem");
+    assert_string_equal(line->values[TLS_WORD_KEY], "conf/k/me.pem");
+    assert_string_equal(line->values[TLS_WORD_VERIFY], "full");
+    assert_null(line->values[TLS_WORD_USE]);
+    assert_string_equal(tls_lines_find(&f.tls, "shop@db10")->values[TLS_WORD_USE], "never");
+    assert_int_equal(f.tls.invalid.code, ERR_NONE);
+    tear_down(&f);
+}
+
+TEST(test_tls_errors)
+{
+    static const struct {
+        const char *line, *text;
+    } cases[] = {
+        {"tls *@db", "too little: tls NODES WORD VALUE…"},
+        {"tls *@db certfile /x", "unknown word “certfile”: use cacert, cert, key, "
+                                 "key-password-file, crl, verify or use"},
+        {"tls *@db verify yes", "verify takes none, ca or full, not “yes”"},
+        {"tls *@db use always cert", "cert lacks its value"},
+        {"tls *@db cert /x cert /y", "cert is given twice"},
+        {"tls *@db key /x", "key lacks its certificate: cert FILE"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct fixture f;
+        struct buf out;
+        set_up(&f);
+        buf_init(&out, 0);
+        parse(&f, cases[i].line);
+        diags_print(&f.diags, &out);
+        if (!strstr(buf_cstr(&out), cases[i].text))
+            fail_msg("%s: %s", cases[i].line, buf_cstr(&out));
+        assert_int_equal(f.tls.n, 0);
+        assert_non_null(strstr(f.tls.invalid.text, "conf/test.conf, line 1: "));
+        assert_non_null(strstr(f.tls.invalid.text, cases[i].text));
+        buf_clear(&out);
+        tear_down(&f);
+    }
 }
 
 TEST(test_prompt_commands)
