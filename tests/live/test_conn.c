@@ -430,10 +430,11 @@ static void discover_now(struct discover_list *list)
 {
     struct error err = {0};
     struct discover_options o = {.epmd_port = epmd_port};
+    struct discover *search = NULL;
     uv_loop_t loop;
     uv_loop_init(&loop);
     *list = (struct discover_list){0};
-    assert_int_equal(discover_start(&loop, &o, take_list, list, &err), 0);
+    assert_int_equal(discover_start(&search, &loop, &o, take_list, list, &err), 0);
     uv_run(&loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&loop), 0);
 }

@@ -105,9 +105,12 @@ long discover_sockets(struct discover_socket *out, size_t most, const char *proc
 struct tls_source *discover_tls(const struct discover_vm *vm, const struct discover_options *o);
 void discover_clear(struct discover_list *list); /* wipes the cookies */
 
-/* Both parts, from the loop. `done` is called once and owns the list (discover_clear it). */
-int discover_start(uv_loop_t *loop, const struct discover_options *o,
+/* Both parts, from the loop; a thread that /proc blocks is left behind. `done` is called once,
+ * unless it is stopped before, and owns the list (discover_clear it); *out is freed then. */
+struct discover;
+int discover_start(struct discover **out, uv_loop_t *loop, const struct discover_options *o,
                    void (*done)(void *arg, struct discover_list *list), void *arg,
                    struct error *err);
+void discover_stop(struct discover *d); /* frees it; NULL is fine */
 
 #endif

@@ -19,6 +19,16 @@ int nodes_epmd_port(const struct cli_options *o, const struct app_env *env, uint
     return 0;
 }
 
+int nodes_search(struct discover **out, uv_loop_t *loop, const struct cli_options *o,
+                 const struct app_env *env, unsigned epmd_ms,
+                 void (*done)(void *arg, struct discover_list *list), void *arg, struct error *err)
+{
+    struct discover_options options = {.timeout_ms = epmd_ms};
+    *out = NULL;
+    const int rc = nodes_epmd_port(o, env, &options.epmd_port, err);
+    return rc != 0 ? rc : discover_start(out, loop, &options, done, arg, err);
+}
+
 static void on_nodes_found(void *arg, struct discover_list *list)
 {
     *(struct discover_list *)arg = *list;
@@ -28,15 +38,11 @@ int nodes_find(struct discover_list *out, const struct cli_options *o, const str
                unsigned epmd_ms, struct error *err)
 {
     uv_loop_t loop;
-    struct discover_options options = {.timeout_ms = epmd_ms};
+    struct discover *search = NULL;
     *out = (struct discover_list){0};
-    int rc = nodes_epmd_port(o, env, &options.epmd_port, err);
-    if (rc != 0)
-        return rc;
     uv_loop_init(&loop);
-    rc = discover_start(&loop, &options, on_nodes_found, out, err);
-    if (rc == 0)
-        uv_run(&loop, UV_RUN_DEFAULT);
+    const int rc = nodes_search(&search, &loop, o, env, epmd_ms, on_nodes_found, out, err);
+    uv_run(&loop, UV_RUN_DEFAULT);
     uv_loop_close(&loop);
     return rc;
 }

@@ -13,7 +13,11 @@
 /* epmd's port: the option, else the environment's, else 0. */
 int nodes_epmd_port(const struct cli_options *o, const struct app_env *env, uint16_t *port,
                     struct error *err);
-/* Reads /proc and asks epmd, for epmd_ms at most; who calls waits for it. */
+/* Reads /proc and asks epmd, for epmd_ms at most; as discover_start(). */
+int nodes_search(struct discover **out, uv_loop_t *loop, const struct cli_options *o,
+                 const struct app_env *env, unsigned epmd_ms,
+                 void (*done)(void *arg, struct discover_list *list), void *arg, struct error *err);
+/* The same; who calls waits for it. */
 int nodes_find(struct discover_list *out, const struct cli_options *o, const struct app_env *env,
                unsigned epmd_ms, struct error *err);
 

@@ -94,6 +94,8 @@ struct tui {
     struct tty *tty;
     struct canvas canvas;
     struct discover_list vms;
+    struct discover *finding; /* of them; NULL: none */
+    bool picks;               /* the picker opens when they are found */
 
     uv_poll_t tty_poll;
     uv_timer_t draw_timer;

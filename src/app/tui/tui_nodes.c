@@ -19,6 +19,7 @@ struct tui_fleet {
     struct fleet *fleet;             /* NULL: there is one node */
     struct fleet_recorded *recorded; /* of `replay DIR`: rows and files; else NULL */
     struct fleet_hosts *hosts;       /* of the prompt that was opened last; may be NULL */
+    char *adds;                      /* names that wait until the VMs of this host are found */
     uint64_t mesh_ms;                /* when their links were last compared */
     void (*lost)(void *arg, size_t node, const struct error *why);
     void (*closes)(void *arg);
@@ -255,28 +256,11 @@ static void show_nodes(struct tui *t)
     free(rows);
 }
 
-static int find_nodes(struct tui *t, struct error *err)
-{
-    discover_clear(&t->vms);
-    return nodes_find(&t->vms, t->cli, t->env, NODES_EPMD_MS, err);
-}
-
-void tui_pick(struct tui *t)
-{
-    struct error err = {0};
-    if (strcmp(screen_view(t->screen), "fleet") == 0)
-        tui_act(t, ACTION_ADD_NODE, "");
-    else if (find_nodes(t, &err) != 0)
-        tui_message(t, STYLE_ERROR, "%s", err.text);
-    else
-        show_nodes(t);
-}
-
 int tui_find_node(struct tui *t, struct error *err)
 {
     const struct discover_vm *only = NULL;
     size_t nodes = 0;
-    int rc = find_nodes(t, err);
+    int rc = nodes_find(&t->vms, t->cli, t->env, NODES_EPMD_MS, err);
     if (rc != 0)
         return rc;
     for (size_t i = 0; i < t->vms.count; i++) {
@@ -343,14 +327,11 @@ void tui_fleet_follow(struct tui *t, void (*lost)(void *arg, size_t node, const 
     f->follower = arg;
 }
 
-int tui_fleet_open(struct tui *t, const char *target, struct error *err)
+static int open_fleet(struct tui *t, const char *target, struct error *err)
 {
     struct tui_fleet *f = t->own[OWNER_FLEET];
-    struct error ignored = {0}; /* names with a host need no list */
     const struct options *o = &t->settings.options;
     fleet_prepare();
-    discover_clear(&t->vms);
-    (void)nodes_find(&t->vms, t->cli, t->env, NODES_EPMD_MS, &ignored);
     const struct fleet_setup setup = {
         .cli = t->cli,
         .env = t->env,
@@ -368,6 +349,13 @@ int tui_fleet_open(struct tui *t, const char *target, struct error *err)
     if (rc == 0)
         tui_act(t, ACTION_VIEW, "fleet");
     return rc;
+}
+
+int tui_fleet_open(struct tui *t, const char *target, struct error *err)
+{
+    struct error ignored = {0}; /* names with a host need no list */
+    (void)nodes_find(&t->vms, t->cli, t->env, NODES_EPMD_MS, &ignored);
+    return open_fleet(t, target, err);
 }
 
 int tui_recorded_open(struct tui *t, const char *dir, struct error *err)
@@ -391,8 +379,8 @@ static int add_nodes(struct tui_fleet *f, const char *names, struct error *err)
         return fleet_add(f->fleet, names, err);
     const char *peer = t->live ? live_peer_node(t->live) : NULL;
     if (!peer || *peer == '\0')
-        return tui_fleet_open(t, names, err);
-    const int rc = tui_fleet_open(t, peer, err);
+        return open_fleet(t, names, err);
+    const int rc = open_fleet(t, peer, err);
     return rc == 0 ? fleet_add(f->fleet, names, err) : rc; /* names may be those of a file */
 }
 
@@ -400,8 +388,51 @@ static void node_accepted(void *own, const char *names)
 {
     struct tui_fleet *f = own;
     struct error err = {0};
-    if (names[strspn(names, " ")] != '\0' && add_nodes(f, names, &err) != 0)
+    if (f->tui->finding) {
+        free(f->adds);
+        f->adds = alloc_strdup(names);
+    } else if (names[strspn(names, " ")] != '\0' && add_nodes(f, names, &err) != 0)
         tui_message(f->tui, STYLE_ERROR, "%s", err.text);
+}
+
+static void add_waiting(struct tui_fleet *f)
+{
+    char *names = f->adds;
+    f->adds = NULL;
+    if (names)
+        node_accepted(f, names);
+    free(names);
+}
+
+static void on_tui_nodes(void *arg, struct discover_list *list)
+{
+    struct tui *t = arg;
+    struct tui_fleet *f = t->own[OWNER_FLEET];
+    t->finding = NULL;
+    discover_clear(&t->vms);
+    t->vms = *list;
+    if (t->picks)
+        show_nodes(t);
+    add_waiting(f);
+    tui_touch(t);
+}
+
+/* The list of before stays until they are found. picks: the picker opens then. */
+static int find_nodes(struct tui *t, bool picks, struct error *err)
+{
+    discover_stop(t->finding);
+    t->picks = picks;
+    return nodes_search(&t->finding, &t->rt.loop, t->cli, t->env, NODES_EPMD_MS, on_tui_nodes, t,
+                        err);
+}
+
+void tui_pick(struct tui *t)
+{
+    struct error err = {0};
+    if (strcmp(screen_view(t->screen), "fleet") == 0)
+        tui_act(t, ACTION_ADD_NODE, "");
+    else if (find_nodes(t, true, &err) != 0)
+        tui_message(t, STYLE_ERROR, "%s", err.text);
 }
 
 /* The word at the point of the line: the last of several. */
@@ -447,12 +478,12 @@ static void act_add_node(void *own, const char *names)
         tui_message(f->tui, STYLE_ERROR, "these are recordings: a node is added to live ones only");
         return;
     }
+    if (find_nodes(f->tui, false, &err) != 0)
+        tui_message(f->tui, STYLE_ERROR, "%s", err.text);
     if (*names) {
         node_accepted(f, names);
         return;
     }
-    if (find_nodes(f->tui, &err) != 0)
-        tui_message(f->tui, STYLE_ERROR, "%s", err.text);
     ask_hosts(f);
     prompt_open(f->tui->prompt, PROMPT_TEXT, "add node: ", "", &calls);
 }
@@ -476,6 +507,10 @@ static void *make_fleet(struct tui *t)
 static void close_fleet(void *own)
 {
     struct tui_fleet *f = own;
+    discover_stop(f->tui->finding);
+    f->tui->finding = NULL;
+    free(f->adds);
+    f->adds = NULL;
     if (f->closes)
         f->closes(f->follower);
     fleet_hosts_close(f->hosts);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/link/aside.h"
 #include "beamtop/link/name.h"
 #include "discover_place.h"
 #include "link/proc.h"
@@ -15,16 +16,23 @@
 
 #define EPMD_TIMEOUT_MS 1000
 
-struct discover {
-    uv_loop_t *loop;
-    uv_work_t work;
+/* The thread's while a part runs. */
+struct places {
     char proc_root[4096];
     char this_host[LIMIT_NODE_NAME_BYTES + 1];
     uint16_t epmd_port;
-    unsigned timeout_ms;
+    bool is_scanned;
     struct discover_list list;
     struct epmd_name *names;
     size_t n_names;
+};
+
+struct discover {
+    uv_loop_t *loop;
+    struct aside *aside;
+    struct places *places;
+    struct epmd_query *query;
+    unsigned timeout_ms;
     void (*done)(void *arg, struct discover_list *list);
     void *arg;
 };
@@ -216,89 +224,117 @@ void discover_join(struct discover_list *list, const struct epmd_name *names, si
 
 /* ---- both, from the loop */
 
-static void discover_free(struct discover *d)
+static void release_places(void *work)
 {
-    discover_clear(&d->list);
-    free(d->names);
-    free(d);
+    struct places *p = work;
+    discover_clear(&p->list);
+    free(p->names);
+    free(p);
 }
 
-static void run_join(uv_work_t *work)
+/* It reads descriptors of VMs, whose number is theirs to choose, and /proc can block: not on the
+ * loop's thread. */
+static void run_part(void *work)
 {
-    struct discover *d = work->data;
+    struct places *p = work;
+    struct error ignored = {0}; /* without /proc there is still epmd's list */
     const struct discover_options o = {
-        .proc_root = d->proc_root, .this_host = d->this_host, .epmd_port = d->epmd_port};
-    discover_join(&d->list, d->names, d->n_names, &o);
-    for (size_t i = 0; i < d->list.count; i++)
-        discover_port(&d->list.vms[i], &o);
+        .proc_root = p->proc_root, .this_host = p->this_host, .epmd_port = p->epmd_port};
+    if (!p->is_scanned) {
+        (void)discover_scan(&p->list, &o, &ignored);
+        return;
+    }
+    discover_join(&p->list, p->names, p->n_names, &o);
+    for (size_t i = 0; i < p->list.count; i++)
+        discover_port(&p->list.vms[i], &o);
 }
 
-static void after_join(uv_work_t *work, int status)
+static void finish_discover(struct discover *d)
 {
-    struct discover *d = work->data;
-    struct discover_list list = d->list;
-    (void)status;
-    d->list = (struct discover_list){0};
-    d->done(d->arg, &list);
-    discover_free(d);
+    struct discover_list list = d->places->list;
+    void (*done)(void *arg, struct discover_list *list) = d->done;
+    void *arg = d->arg;
+    d->places->list = (struct discover_list){0};
+    discover_stop(d);
+    done(arg, &list);
 }
 
-/* It reads descriptors of VMs, whose number is theirs to choose: not on the loop's thread. */
 static void on_epmd_list(void *arg, const struct epmd_answer *a)
 {
     struct discover *d = arg;
-    d->list.epmd_asked = true;
-    d->list.epmd = a->failure;
-    d->n_names = a->count;
-    d->names = alloc_zero(a->count + 1, sizeof *d->names);
+    struct places *p = d->places;
+    d->query = NULL;
+    p->list.epmd_asked = true;
+    p->list.epmd = a->failure;
+    p->n_names = a->count;
+    p->names = alloc_zero(a->count + 1, sizeof *p->names);
     if (a->count > 0)
-        memcpy(d->names, a->names, a->count * sizeof *d->names);
-    uv_queue_work(d->loop, &d->work, run_join, after_join); /* fails only without a function */
+        memcpy(p->names, a->names, a->count * sizeof *p->names);
+    if (aside_run(d->aside) != 0)
+        finish_discover(d);
 }
 
-static void run_scan(uv_work_t *work)
+static void begin_names(struct discover *d)
 {
-    struct discover *d = work->data;
-    struct error ignored = {0}; /* without /proc there is still epmd's list */
-    struct discover_options o = {.proc_root = d->proc_root, .this_host = d->this_host};
-    (void)discover_scan(&d->list, &o, &ignored);
-}
-
-static void after_scan(uv_work_t *work, int status)
-{
-    struct discover *d = work->data;
-    struct sockaddr_in sa = {.sin_family = AF_INET, .sin_port = htons(d->epmd_port)};
-    struct epmd_query *query;
+    struct sockaddr_in sa = {.sin_family = AF_INET, .sin_port = htons(d->places->epmd_port)};
     struct error err = {0};
-    (void)status;
     sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (epmd_ask(&query, d->loop, (const struct sockaddr *)&sa, NULL, d->timeout_ms, on_epmd_list,
-                 d, &err) != 0) {
+    if (epmd_ask(&d->query, d->loop, (const struct sockaddr *)&sa, NULL, d->timeout_ms,
+                 on_epmd_list, d, &err) != 0) {
         struct epmd_answer none = {.failure = EPMD_UNREACHABLE};
         on_epmd_list(d, &none);
     }
 }
 
-int discover_start(uv_loop_t *loop, const struct discover_options *o,
+static void on_part(void *arg)
+{
+    struct discover *d = arg;
+    const bool was_scanned = d->places->is_scanned;
+    d->places->is_scanned = true;
+    if (was_scanned)
+        finish_discover(d);
+    else
+        begin_names(d);
+}
+
+static struct places *places_new(const struct discover_options *o)
+{
+    struct places *p = alloc_zero(1, sizeof *p);
+    p->epmd_port = o->epmd_port != 0 ? o->epmd_port : EPMD_PORT;
+    snprintf(p->proc_root, sizeof p->proc_root, "%s", o->proc_root ? o->proc_root : "/proc");
+    if (o->this_host)
+        snprintf(p->this_host, sizeof p->this_host, "%s", o->this_host);
+    else if (gethostname(p->this_host, sizeof p->this_host - 1) != 0)
+        snprintf(p->this_host, sizeof p->this_host, "localhost");
+    return p;
+}
+
+int discover_start(struct discover **out, uv_loop_t *loop, const struct discover_options *o,
                    void (*done)(void *arg, struct discover_list *list), void *arg,
                    struct error *err)
 {
+    static const struct aside_kind kind = {
+        .run = run_part, .done = on_part, .release = release_places};
     struct discover *d = alloc_zero(1, sizeof *d);
-    d->loop = loop;
-    d->done = done;
-    d->arg = arg;
-    d->epmd_port = o->epmd_port != 0 ? o->epmd_port : EPMD_PORT;
+    *out = NULL;
+    *d = (struct discover){.loop = loop, .places = places_new(o), .done = done, .arg = arg};
     d->timeout_ms = o->timeout_ms != 0 ? o->timeout_ms : EPMD_TIMEOUT_MS;
-    snprintf(d->proc_root, sizeof d->proc_root, "%s", o->proc_root ? o->proc_root : "/proc");
-    if (o->this_host)
-        snprintf(d->this_host, sizeof d->this_host, "%s", o->this_host);
-    else if (gethostname(d->this_host, sizeof d->this_host - 1) != 0)
-        snprintf(d->this_host, sizeof d->this_host, "localhost");
-    d->work.data = d;
-    int rc = uv_queue_work(loop, &d->work, run_scan, after_scan);
+    int rc = aside_open(&d->aside, loop, &kind, d->places, d);
+    if (rc == 0 && (rc = aside_run(d->aside)) != 0)
+        rc = -rc; /* as libuv has it */
     if (rc != 0) {
-        free(d);
-        return error_set(err, ERR_SYSTEM, "no worker to look for VMs: %s", uv_strerror(rc));
+        discover_stop(d);
+        return error_set(err, ERR_SYSTEM, "no thread to look for VMs: %s", uv_strerror(rc));
     }
+    *out = d;
     return 0;
+}
+
+void discover_stop(struct discover *d)
+{
+    if (!d)
+        return;
+    epmd_cancel(d->query);
+    aside_close(d->aside);
+    free(d);
 }

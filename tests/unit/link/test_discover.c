@@ -553,15 +553,38 @@ static void take_list(void *arg, struct discover_list *list)
     *out = *list;
 }
 
+static void take_none(void *arg, struct discover_list *list)
+{
+    (void)arg;
+    (void)list;
+    fail();
+}
+
+/* Stopped at once, its thread may still run: `done` is not called, and nothing is lost. */
+TEST(test_stop)
+{
+    struct error err = {0};
+    struct discover_options o = {.proc_root = tree, .this_host = HOST, .epmd_port = 1};
+    struct discover *search = NULL;
+    uv_loop_t loop;
+    uv_loop_init(&loop);
+    assert_int_equal(discover_start(&search, &loop, &o, take_none, NULL, &err), 0);
+    discover_stop(search);
+    discover_stop(NULL);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&loop), 0);
+}
+
 /* Nobody listens at port 1 of the loopback: the processes are still listed. */
 TEST(test_start_without_epmd)
 {
     struct discover_list list = {0};
     struct error err = {0};
     struct discover_options o = {.proc_root = tree, .this_host = HOST, .epmd_port = 1};
+    struct discover *search = NULL;
     uv_loop_t loop;
     uv_loop_init(&loop);
-    assert_int_equal(discover_start(&loop, &o, take_list, &list, &err), 0);
+    assert_int_equal(discover_start(&search, &loop, &o, take_list, &list, &err), 0);
     uv_run(&loop, UV_RUN_DEFAULT);
     assert_true(list.epmd_asked);
     assert_int_equal(list.epmd, EPMD_UNREACHABLE);
