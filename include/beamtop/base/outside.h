@@ -77,10 +77,12 @@ struct outside {
 
     struct outside_thread *threads; /* schedulers first; owned, as are the next two */
     size_t n_threads;
+    size_t threads_left; /* that were not read in time */
     struct outside_socket *sockets;
     size_t n_sockets;
     struct outside_stack *stacks;
     size_t n_stacks;
+    bool only_schedulers;     /* were sampled, normal and dirty CPU ones: of that many threads */
     char why_no_sockets[160]; /* each: "" when they could be read */
     char why_no_stacks[400];
 

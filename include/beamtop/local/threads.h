@@ -45,8 +45,10 @@ void thread_title(char *out, size_t size, const struct thread *t);
 /* All threads of a process, schedulers first, by kind and number. *out is owned by the caller.
  * ERR_NOT_FOUND: no such process. At most LIMIT_THREADS. */
 int threads_list(struct thread **out, size_t *n, pid_t pid, struct error *err);
-/* The same by an open directory /proc/PID: also when the number is given to another process. */
-int threads_list_at(struct thread **out, size_t *n, int dir, struct error *err);
+/* The same by an open directory /proc/PID: also when the number is given to another process. From
+ * until_mono_ns on threads are only counted, in *left. */
+int threads_list_at(struct thread **out, size_t *n, size_t *left, int dir, uint64_t until_mono_ns,
+                    struct error *err);
 
 /* What /proc says of one thread: µs of CPU time, of that in the kernel, and µs in which it was
  * ready but had no CPU (0 where the kernel does not count them); its state's letter and what it

@@ -13,8 +13,8 @@
 
 #define EVERY_MS 1000u
 #define ONCE_RATES_MS 300u /* between the two looks of a single one, at least */
-#define ONCE_LAST_MS 300u  /* of its time, for the second */
 #define ONCE_TURN_MS 50u
+#define MANY_THREADS 1000u             /* of more only schedulers are sampled */
 #define LATE_MS 1000u                  /* /proc has so long */
 #define RECENT_NS UINT64_C(1500000000) /* a thread without a sample for longer does not run */
 #define REST 3u                        /* times as long as a look has taken */
@@ -28,9 +28,11 @@ struct look {
     struct reading *reading;
     struct sample_log *log; /* NULL: not sampled yet, or never */
     struct newest newest;
-    bool sampled; /* the sampler was started; once */
-    bool second;  /* of a single one: the last look is on its way */
+    bool sampled;  /* the sampler was started; once */
+    bool second;   /* of a single one: the last look is on its way */
+    bool complete; /* … and has come back */
     uint64_t began_ms, asked_ms;
+    uint64_t took_ms;  /* the last look */
     uint64_t rests_ms; /* until then no look is taken: one of many threads takes long */
     struct outside now;
 };
@@ -61,10 +63,13 @@ static void begin_sampling(struct look *l)
     static const struct sample_log_handlers handlers = {.sample = on_look_sample,
                                                         .ended = on_look_sampled};
     struct error err = {0};
+    const unsigned schedulers = 1u << THREAD_SCHEDULER | 1u << THREAD_DIRTY_CPU;
+    l->now.only_schedulers = l->now.n_threads + l->now.threads_left > MANY_THREADS;
     const struct sample_log_options options = {
         .sampler = {.pid = (pid_t)l->now.os_pid,
                     .hz = l->options.once_ms > 0 ? ONCE_HZ : LIVE_HZ,
                     .for_s = l->options.once_ms > 0 ? ONCE_RATES_MS / 1000.0 : 0,
+                    .kinds = l->now.only_schedulers ? schedulers : 0,
                     .lines = true},
         .label = l->now.node,
     };
@@ -97,21 +102,23 @@ static void report_late(struct look *l, uint64_t waited_ms)
     report(l);
 }
 
+/* The second look is not kept waiting by samples: under load they take all of the time. */
 static void turn_once(struct look *l, uint64_t now_ms)
 {
-    const uint64_t since_ms = now_ms - l->began_ms, waited_ms = now_ms - l->asked_ms;
-    const bool over = since_ms + ONCE_LAST_MS >= l->options.once_ms;
+    const uint64_t since_ms = now_ms - l->began_ms;
+    const bool over = since_ms >= l->options.once_ms;
     const bool sampling = l->log && sample_log_runs(l->log);
-    if (over && sampling)
+    if (!l->second && since_ms >= ONCE_RATES_MS && reading_ask(l->reading)) {
+        l->second = true;
+        l->asked_ms = now_ms;
+    }
+    if (!over && (sampling || !l->complete))
+        return;
+    if (sampling)
         snprintf(l->now.why_no_stacks, sizeof l->now.why_no_stacks,
                  "not read within %.1f s: `beamtop pstack %lld` waits for them",
                  (double)since_ms / 1000, (long long)l->now.os_pid);
-    if (!l->second && since_ms >= ONCE_RATES_MS && (over || !sampling) && reading_ask(l->reading)) {
-        l->second = true;
-        l->asked_ms = now_ms;
-    } else if (since_ms >= l->options.once_ms) {
-        report_late(l, waited_ms);
-    }
+    report_late(l, l->complete ? 0 : now_ms - l->asked_ms);
 }
 
 static void on_look_timer(uv_timer_t *timer)
@@ -136,7 +143,8 @@ static void on_read(void *arg)
     l->now.late_s = 0;
     l->rests_ms = uv_now(l->loop) + REST * (uv_now(l->loop) - l->asked_ms);
     begin_sampling(l);
-    if (l->options.once_ms == 0 || l->second || l->now.ended)
+    l->complete = l->second;
+    if (l->options.once_ms == 0 || l->now.ended)
         report(l);
 }
 

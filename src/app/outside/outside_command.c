@@ -17,7 +17,7 @@
 #include "look.h"
 #include "subject.h"
 
-#define COMMAND_MS 6000u
+#define COMMAND_MS 5000u    /* the search before it, and the end, take up to 1 s more */
 #define AFTER_MS 1500u      /* all of what follows an error */
 #define AFTER_LEAST_MS 500u /* a look needs so long */
 

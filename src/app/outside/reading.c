@@ -148,6 +148,7 @@ void reading_take(const struct reading *r, struct outside *o)
     o->sockets = copy_rows(now->sockets, now->n_sockets, sizeof *now->sockets);
     o->stacks = before.stacks;
     o->n_stacks = before.n_stacks;
+    o->only_schedulers = before.only_schedulers;
     memcpy(o->why_no_stacks, before.why_no_stacks, sizeof o->why_no_stacks);
     memcpy(o->trouble, before.trouble, sizeof o->trouble);
 }

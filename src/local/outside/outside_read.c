@@ -8,8 +8,12 @@
 #include <unistd.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/clock.h"
+#include "beamtop/local/resident.h"
 #include "beamtop/local/threads.h"
 #include "outside_file.h"
+
+#define THREADS_NS UINT64_C(1600000000) /* of a look, for threads: a VM can have thousands */
 
 struct outside_reader {
     pid_t pid;
@@ -59,20 +63,17 @@ void outside_close(struct outside_reader *r)
 
 /* ---- the parts of a look */
 
-static int64_t kib(const char *text, const char *key)
-{
-    const int64_t n = outside_parse_key(text, key);
-    return n >= 0 && n < INT64_MAX / 1024 ? 1024 * n : -1;
-}
-
 static void read_status(struct outside *o, int dir)
 {
-    char text[8192];
-    (void)outside_file(dir, "status", text, sizeof text);
-    o->tracer = outside_parse_key(text, "TracerPid:");
-    o->resident_bytes = kib(text, "VmRSS:");
-    o->peak_bytes = kib(text, "VmHWM:");
-    o->swap_bytes = kib(text, "VmSwap:");
+    struct resident of;
+    const int fd = resident_open_at(dir);
+    (void)resident_read(fd, &of); /* one that has ended has no memory, but all else */
+    if (fd >= 0)
+        close(fd);
+    o->tracer = of.tracer;
+    o->resident_bytes = of.resident_bytes;
+    o->peak_bytes = of.peak_bytes;
+    o->swap_bytes = of.swap_bytes;
 }
 
 static void take_times(struct outside_reader *r, struct outside *o, const struct outside_stat *stat)
@@ -107,12 +108,12 @@ static const struct outside_thread *find_before(const struct outside *o, int64_t
     return NULL;
 }
 
-static struct outside_thread look_at_thread(const struct outside_reader *r, const struct outside *o,
-                                            const struct thread *t, size_t i)
+static struct outside_thread look_at_thread(const struct outside_reader *r,
+                                            const struct outside_thread *before, double period_s,
+                                            const struct thread *t)
 {
     struct thread_times times;
     struct outside_thread out = {.tid = t->tid, .cpu = NAN, .ready = NAN};
-    const struct outside_thread *before = find_before(o, t->tid, i);
     (void)thread_times_read_at(&times, r->dir, t->tid);
     thread_title(out.name, sizeof out.name, t);
     out.is_scheduler = t->kind == THREAD_SCHEDULER;
@@ -120,29 +121,41 @@ static struct outside_thread look_at_thread(const struct outside_reader *r, cons
     out.cpu_us = times.cpu_us;
     snprintf(out.waits_in, sizeof out.waits_in, "%s", times.waits_in);
     out.ready_us = times.ready_us;
-    if (!before || !(o->period_s > 0))
+    if (!before || !(period_s > 0))
         return out;
     if (times.cpu_us >= before->cpu_us)
-        out.cpu = (double)(times.cpu_us - before->cpu_us) / 1e6 / o->period_s;
+        out.cpu = (double)(times.cpu_us - before->cpu_us) / 1e6 / period_s;
     if (times.ready_us >= before->ready_us)
-        out.ready = (double)(times.ready_us - before->ready_us) / 1e6 / o->period_s;
+        out.ready = (double)(times.ready_us - before->ready_us) / 1e6 / period_s;
     return out;
 }
 
+/* Schedulers and those that had taken CPU, then the others as far as the time goes: half of it is
+ * for names, half for what they do. */
 static void read_threads(const struct outside_reader *r, struct outside *o)
 {
     struct thread *list = NULL;
-    size_t n = 0;
+    size_t n = 0, read = 0, left = 0;
     struct error ignored = {0};
-    if (threads_list_at(&list, &n, r->dir, &ignored) != 0)
+    const uint64_t begun_ns = clock_mono_ns();
+    if (threads_list_at(&list, &n, &left, r->dir, begun_ns + THREADS_NS / 2, &ignored) != 0)
         n = 0;
     struct outside_thread *threads = n > 0 ? alloc_zero(n, sizeof *threads) : NULL;
+    for (int turn = 0; turn < 2; turn++)
+        for (size_t i = 0; i < n; i++) {
+            const struct outside_thread *before = find_before(o, list[i].tid, i);
+            const bool first = list[i].kind == THREAD_SCHEDULER || (before && before->cpu_us > 0);
+            if (first == (turn == 0) && (turn == 0 || clock_mono_ns() < begun_ns + THREADS_NS))
+                threads[i] = look_at_thread(r, before, o->period_s, &list[i]);
+        }
     for (size_t i = 0; i < n; i++)
-        threads[i] = look_at_thread(r, o, &list[i], i);
+        if (threads[i].tid > 0)
+            threads[read++] = threads[i];
     free(list);
     free(o->threads);
     o->threads = threads;
-    o->n_threads = n;
+    o->n_threads = read;
+    o->threads_left = left + n - read;
 }
 
 bool outside_read(struct outside_reader *r, struct outside *o, uint64_t mono_ns)

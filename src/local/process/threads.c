@@ -13,6 +13,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
+#include "beamtop/base/clock.h"
 #include "beamtop/base/limits.h"
 
 static const char *const keys[] = {
@@ -135,11 +136,12 @@ static DIR *open_tasks(const struct place *at)
     return tasks;
 }
 
-static int list_threads(struct thread **out, size_t *n, const struct place *at, struct error *err)
+static int list_threads(struct thread **out, size_t *n, size_t *left, const struct place *at,
+                        uint64_t until_mono_ns, struct error *err)
 {
     char comm[32];
     *out = NULL;
-    *n = 0;
+    *n = *left = 0;
     DIR *tasks = open_tasks(at);
     if (!tasks)
         return errno == ENOENT
@@ -147,7 +149,8 @@ static int list_threads(struct thread **out, size_t *n, const struct place *at, 
                    : error_set_errno(err, errno, "/proc/%d/task", (int)at->pid);
     for (struct dirent *e; *n < LIMIT_THREADS && (e = readdir(tasks));) {
         pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
-        if (tid <= 0 || read_task(at, tid, "comm", comm, sizeof comm) <= 0)
+        *left += tid > 0 && clock_mono_ns() >= until_mono_ns;
+        if (tid <= 0 || *left > 0 || read_task(at, tid, "comm", comm, sizeof comm) <= 0)
             continue;
         comm[strcspn(comm, "\n")] = '\0';
         *out = alloc_grow(*out, *n, sizeof **out);
@@ -164,13 +167,15 @@ static int list_threads(struct thread **out, size_t *n, const struct place *at, 
 int threads_list(struct thread **out, size_t *n, pid_t pid, struct error *err)
 {
     const struct place at = {AT_FDCWD, pid};
-    return list_threads(out, n, &at, err);
+    size_t left;
+    return list_threads(out, n, &left, &at, UINT64_MAX, err);
 }
 
-int threads_list_at(struct thread **out, size_t *n, int dir, struct error *err)
+int threads_list_at(struct thread **out, size_t *n, size_t *left, int dir, uint64_t until_mono_ns,
+                    struct error *err)
 {
     const struct place at = {dir, 0};
-    return list_threads(out, n, &at, err);
+    return list_threads(out, n, left, &at, until_mono_ns, err);
 }
 
 static int read_times(struct thread_times *out, const struct place *at, pid_t tid)

@@ -73,6 +73,15 @@ static void say_next(struct outside_line *out, const char *command, int64_t pid)
     snprintf(out->next, sizeof out->next, "%s %lld", command, (long long)pid);
 }
 
+/* A number of 0 is that of one in another PID namespace. */
+static void put_other(char *out, size_t size, int64_t pid)
+{
+    if (pid > 0)
+        snprintf(out, size, "OS process %lld", (long long)pid);
+    else
+        snprintf(out, size, "in another PID namespace");
+}
+
 static bool is_full(const struct outside *o)
 {
     return o->limit_bytes > 0 && (double)o->limit_used_bytes >= FULL_SHARE * (double)o->limit_bytes;
@@ -81,7 +90,7 @@ static bool is_full(const struct outside *o)
 /* What keeps all of it from running. */
 static bool say_held(const struct outside *o, struct outside_line *out)
 {
-    char since[32];
+    char since[32], who[48];
     if (o->ended) {
         say(out, OUTSIDE_ALARM, "ended: there is no OS process %lld any more",
             (long long)o->os_pid);
@@ -91,17 +100,19 @@ static bool say_held(const struct outside *o, struct outside_line *out)
             "unknown: /proc has not answered for %s: its memory or a disk is probably blocked",
             text_duration(since, sizeof since, o->late_s));
     } else if (o->state == 'Z' || o->state == 'X') {
-        say(out, OUTSIDE_ALARM,
-            "zombie: the VM has ended, but its parent (OS process %lld) has not noticed",
-            (long long)o->parent);
-        say_next(out, "ps -fp", o->parent);
+        put_other(who, sizeof who, o->parent);
+        say(out, OUTSIDE_ALARM, "zombie: the VM has ended, but its parent (%s) has not noticed",
+            who);
+        if (o->parent > 0)
+            say_next(out, "ps -fp", o->parent);
     } else if (o->state == 'T') {
         say(out, OUTSIDE_ALARM, "stopped by a signal (SIGSTOP or SIGTSTP): nothing in it runs");
         say_next(out, "kill -CONT", o->os_pid);
     } else if (o->state == 't') {
-        say(out, OUTSIDE_ALARM, "stopped by a debugger, OS process %lld: nothing in it runs",
-            (long long)o->tracer);
-        say_next(out, "ps -fp", o->tracer);
+        put_other(who, sizeof who, o->tracer);
+        say(out, OUTSIDE_ALARM, "stopped by a debugger (%s): nothing in it runs", who);
+        if (o->tracer > 0)
+            say_next(out, "ps -fp", o->tracer);
     } else if (o->frozen) {
         say(out, OUTSIDE_ALARM,
             "frozen by its cgroup: nothing in it runs until `docker unpause` or `systemctl thaw`");
@@ -238,15 +249,25 @@ static struct outside_line sockets_line(const struct outside *o)
     return out;
 }
 
+static struct outside_line threads_line(const struct outside *o)
+{
+    struct outside_line out = {.label = "threads"};
+    say(&out, OUTSIDE_WARN, "%zu of %zu were read in time, schedulers before others", o->n_threads,
+        o->n_threads + o->threads_left);
+    return out;
+}
+
 static struct outside_line stacks_line(const struct outside *o)
 {
     struct outside_line out = {.label = "stacks"};
     if (o->why_no_stacks[0] != '\0')
         say(&out, OUTSIDE_DIM, "unknown: %s", o->why_no_stacks);
     else if (o->n_stacks == 0)
-        say(&out, OUTSIDE_DIM, "no thread ran in that time");
+        say(&out, OUTSIDE_DIM, "no %s ran in that time",
+            o->only_schedulers ? "scheduler" : "thread");
     else
-        say(&out, OUTSIDE_PLAIN, "%zu thread%s ran", o->n_stacks, o->n_stacks == 1 ? "" : "s");
+        say(&out, OUTSIDE_PLAIN, "%zu thread%s ran%s", o->n_stacks, o->n_stacks == 1 ? "" : "s",
+            o->only_schedulers ? "; of so many threads only schedulers are sampled" : "");
     return out;
 }
 
@@ -262,5 +283,7 @@ size_t outside_lines(const struct outside *o, struct outside_line out[OUTSIDE_LI
     out[n++] = dump_line(o);
     out[n++] = sockets_line(o);
     out[n++] = stacks_line(o);
+    if (o->threads_left > 0)
+        out[n++] = threads_line(o);
     return n;
 }

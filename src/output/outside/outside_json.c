@@ -11,6 +11,7 @@ struct outside_row {
     int64_t os_pid, wall_us, parent, tracer;
     int64_t resident, peak, swap, limit, limit_used;
     double uptime, period, cpu, kernel, late;
+    int64_t threads_left;
     bool frozen;
 };
 #define ROW struct outside_row
@@ -27,7 +28,7 @@ static const struct field outside_table[] = {
     FIELD("verdict", TEXT, verdict, "the first line for people"),
     FIELD("next", TEXT, next, "a command to go on with"),
     FIELD("frozen", BOOL, frozen, "whether its cgroup is frozen"),
-    FIELD("parent", COUNT, parent, "OS process that started it"),
+    FIELD("parent", COUNT, parent, "OS process that started it; 0: it is in another PID namespace"),
     FIELD("tracer", COUNT, tracer, "OS process that traces it as a debugger; 0: none"),
     FIELD("late_s", SECONDS, late, "for so long `/proc` has not answered; 0: it has"),
     FIELD("uptime_s", SECONDS, uptime, "since its start"),
@@ -40,6 +41,7 @@ static const struct field outside_table[] = {
     FIELD("limit_bytes", BYTES, limit,
           "the tightest memory limit of its cgroups; null: none was found"),
     FIELD("limit_used_bytes", BYTES, limit_used, "what counts towards it"),
+    FIELD("threads_left", COUNT, threads_left, "threads that were not read in time"),
 };
 FIELD_LIST(outside_fields, "outside", outside_table);
 #undef ROW
@@ -133,6 +135,7 @@ static void add_head(json_t *root, const struct outside *o)
         .cpu = o->cpu,
         .kernel = o->kernel,
         .late = o->late_s,
+        .threads_left = (int64_t)o->threads_left,
         .frozen = o->frozen,
     };
     json_add_fields(root, &outside_fields, &row);
