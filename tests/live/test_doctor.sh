@@ -51,6 +51,15 @@ unknown_host() {
     node=$asked
     return $found
 }
+other_host_part() {
+    asked=$node
+    node=${node%@*}@other.invalid
+    examines 3 "$node" && row name note "OS process [0-9]* is $asked" &&
+        holds "[.[0].rows[] | select(.check == \"name\") | .fix] | .[0] | test(\"beamtop doctor [0-9]\")"
+    found=$?
+    node=$asked
+    return $found
+}
 without_distribution() {
     erl -noinput -eval 'timer:sleep(600000)' &
     plain=$!
@@ -65,5 +74,5 @@ without_distribution() {
 plain_is_listed() { "$beamtop" nodes --format json | jq -e ".rows[] | select(.os_pid == $plain)" >/dev/null; }
 
 differ opens
-once opens_by_its_pid other_cookie closed_port unknown_host text_has_no_cookie without_distribution
+once opens_by_its_pid other_cookie closed_port unknown_host other_host_part text_has_no_cookie without_distribution
 run_on_releases

@@ -44,15 +44,36 @@ void doctor_say_error(struct doctor_line *out, enum doctor_state state, const st
 
 /* ---- the node */
 
+static void say_alike(struct doctor_line *out, const char *name, const struct discover_vm *vm)
+{
+    doctor_say(out, DOCTOR_NOTE, "no VM of this host is called %.255s, but OS process %d is %.255s",
+               name, (int)vm->pid, vm->node);
+    snprintf(out->fix, sizeof out->fix, "If that one is meant: beamtop doctor %d", (int)vm->pid);
+}
+
+/* A VM of this host whose name has the same part before '@': the host is probably mistyped, or in
+ * the other form. */
+static const struct discover_vm *find_alike(const struct doctor_facts *f, const char *name)
+{
+    const size_t len = strcspn(name, "@") + 1;
+    for (size_t i = 0; !f->vm && f->vms && !f->target.conn.way && i < f->vms->count; i++)
+        if (f->vms->vms[i].pid != 0 && strncmp(f->vms->vms[i].node, name, len) == 0)
+            return &f->vms->vms[i];
+    return NULL;
+}
+
 static void check_name(const struct doctor_facts *f, struct doctor_line *out)
 {
     const char *name = f->vm ? f->vm->node : f->target.name, *at = strchr(name, '@');
+    const struct discover_vm *alike;
     const bool is_long = f->vm && f->vm->form != DISCOVER_UNKNOWN ? f->vm->form == DISCOVER_LONG
                                                                   : at && strchr(at, '.');
     if (f->no_target.code != ERR_NONE && f->far.n > 0)
         out->state = DOCTOR_NONE; /* the connection says it */
     else if (f->no_target.code != ERR_NONE && (!at || !f->vm))
         doctor_say_error(out, DOCTOR_FAIL, &f->no_target);
+    else if ((alike = find_alike(f, name)))
+        say_alike(out, name, alike);
     else if (!at)
         doctor_say(out, DOCTOR_OK, "%.255s: taken for one of this host", name);
     else
