@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What /proc and cgroups say of a process, in trees made here, with texts that a stranger chooses.
  */
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "../../test.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/local/outside.h"
+#include "beamtop/local/threads.h"
 
 TEST(test_stat)
 {
@@ -125,6 +127,22 @@ static void make_dir(char *out, size_t size, const char *below, const char *name
 {
     snprintf(out, size, "%.200s/%.40s", below, name);
     assert_int_equal(mkdir(out, 0700), 0);
+}
+
+/* Without time threads are counted, and none is read. */
+TEST(test_no_time)
+{
+    struct thread *list = NULL;
+    size_t n = 1, left = 0;
+    struct error err = {0};
+    const int dir = open("/proc/self", O_RDONLY | O_DIRECTORY);
+    assert_true(dir >= 0);
+    assert_int_equal(threads_list_at(&list, &n, &left, dir, 0, &err), 0);
+    assert_true(n == 0 && left >= 1);
+    assert_int_equal(threads_list_at(&list, &n, &left, dir, UINT64_MAX, &err), 0);
+    assert_true(n >= 1 && left == 0);
+    free(list);
+    close(dir);
 }
 
 /* The tightest limit counts, of the cgroup or of one above it; a frozen one is seen. */

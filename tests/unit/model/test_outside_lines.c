@@ -39,6 +39,36 @@ TEST(test_stopped)
     assert_string_equal(lines[0].next, "kill -CONT 7");
 }
 
+/* A parent or a debugger in another PID namespace has no number here. */
+TEST(test_other_pid_namespace)
+{
+    struct outside_line verdict;
+    struct outside o = unread();
+    static const char states[] = "Zt";
+    for (size_t i = 0; states[i]; i++) {
+        o.state = states[i];
+        o.parent = o.tracer = 0;
+        outside_verdict(&o, &verdict);
+        assert_non_null(strstr(verdict.text, "(in another PID namespace)"));
+        assert_string_equal(verdict.next, "");
+        o.parent = o.tracer = 5;
+        outside_verdict(&o, &verdict);
+        assert_non_null(strstr(verdict.text, "(OS process 5)"));
+        assert_string_equal(verdict.next, "ps -fp 5");
+    }
+}
+
+TEST(test_threads_left)
+{
+    struct outside_line lines[OUTSIDE_LINES];
+    struct outside o = unread();
+    o.state = 'S';
+    o.n_threads = 0;
+    o.threads_left = 4000;
+    assert_int_equal(outside_lines(&o, lines), 8);
+    assert_string_equal(lines[7].text, "0 of 4000 were read in time, schedulers before others");
+}
+
 TEST(test_ended)
 {
     struct outside_line lines[OUTSIDE_LINES];
