@@ -100,7 +100,7 @@ static int ask(const struct debug *d, const struct cli_options *o, const struct 
 /* Ends by itself where nothing with the relay's variable is left; at most a day. */
 #define WAIT_BY_SHELL                                                                              \
     "i=0; while [ $i -lt %d ]; do sleep %d; i=$((i+1)); "                                          \
-    "grep -qs " WAY_RELAY_VARIABLE " /proc/[0-9]*/environ && i=0; done"
+    "grep -qs " WAY_RELAY_VARIABLE " /proc/[0-9]*/environ && i=0; :; done"
 
 static void put_debug(struct way_words *words, const struct debug *d, const char *profile)
 {
