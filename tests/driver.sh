@@ -6,7 +6,8 @@
 #   driver.sh TAP_DRIVER ARGUMENT… -- TEST
 #   driver.sh --name TEST     prints the name and ends
 #   driver.sh --cpu FILE      prints the processor time of the children that `times` has written to FILE
-# The processor time is that of all processes that somebody has waited for: not of an epmd that stays.
+# The processor time is that of all processes that somebody has waited for: not of an epmd that stays, nor
+# of nodes that a test in Erlang starts (live queries, large).
 # A test that hangs is ended after 20 minutes, in `check all` after an hour, and fails.
 # The name is that which `./bootstrap check` takes: tests/live/test_act.sh is "live act",
 # tests/unit/etf/test_print "unit etf/print", tests/words.sh "source words".

@@ -99,13 +99,14 @@ finish() {
 }
 
 # wait_until SECONDS COMMAND…: looks twenty times a second, and after two seconds five times, to leave the
-# processor to what it waits for; fails when it never holds. What looks take is not counted.
+# processor to what it waits for; fails when it never holds. What looks take is not counted, and a pause of
+# 200 ms counts as 100: where looks are slow there are enough of them.
 wait_until() {
     wait_left=$(($1 * 20)) wait_quick=40
     shift
     until "$@"; do
         wait_step=1 wait_pause=0.05
-        [ "$wait_quick" -gt 0 ] || wait_step=4 wait_pause=0.2
+        [ "$wait_quick" -gt 0 ] || wait_step=2 wait_pause=0.2
         wait_quick=$((wait_quick - 1))
         wait_left=$((wait_left - wait_step))
         [ "$wait_left" -gt 0 ] || return 1
