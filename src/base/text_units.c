@@ -172,6 +172,8 @@ bool text_date_time(char *out, size_t size, int64_t wall_us, char between, int d
     size_t len = 0;
     if (wall_us >= 0 && gmtime_r(&seconds, &tm))
         len = strftime(out, size - 1, "%Y-%m-%d", &tm);
+    if (len > 0 && out[0] == '+') /* musl's, before a year of five digits */
+        memmove(out, out + 1, --len);
     out[len] = '\0';
     if (len == 0)
         return false;
