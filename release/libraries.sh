@@ -58,6 +58,7 @@ CC=$compiler
 AR=${tools}ar
 RANLIB=${tools}ranlib
 export AR CC CFLAGS RANLIB SOURCE_DATE_EPOCH
+small=$(echo "$CFLAGS" | sed 's/-O2/-Os/') # of what takes no time when processes are sampled or listed
 PKG_CONFIG_LIBDIR=$out/lib/pkgconfig
 export PKG_CONFIG_LIBDIR
 unset CPPFLAGS LDFLAGS LIBS MAKEFLAGS 2>/dev/null || :
@@ -125,7 +126,7 @@ uthash() { cp /usr/include/uthash.h /usr/include/utlist.h /usr/include/utarray.h
 # Descriptions of what people sit at are inside; others are looked for where systems have them.
 ncurses() {
     dirs=/etc/terminfo:/lib/terminfo:/usr/share/terminfo:/usr/lib/terminfo:/usr/local/share/terminfo
-    with_configure ncurses --enable-widec --with-termlib --enable-pc-files \
+    CFLAGS=$small with_configure ncurses --enable-widec --with-termlib --enable-pc-files \
         --with-pkg-config-libdir="$out/lib/pkgconfig" --with-default-terminfo-dir=/usr/share/terminfo \
         --with-terminfo-dirs="$dirs" --with-fallbacks="$terminals" --with-tic-path="$(command -v tic)" \
         --with-infocmp-path="$(command -v infocmp)" --without-ada --without-cxx --without-cxx-binding \
@@ -136,7 +137,7 @@ terminals=xterm-256color,xterm,screen-256color,screen,tmux-256color,tmux,linux,v
 
 readline() {
     WHAT="install-headers install-pc"
-    CPPFLAGS="-I$out/include -I$out/include/ncursesw" bash_cv_termcap_lib=libtinfow \
+    CFLAGS=$small CPPFLAGS="-I$out/include -I$out/include/ncursesw" bash_cv_termcap_lib=libtinfow \
         with_configure readline --with-curses
     WHAT=
     cp libreadline.a "$out/lib"
@@ -148,7 +149,7 @@ sqlite() {
     unpack sqlite3
     CC=gcc CFLAGS=-O1 ./configure --disable-shared --disable-tcl --disable-readline
     make sqlite3.c
-    compile libsqlite3.a "-Os -DSQLITE_THREADSAFE=1 -DSQLITE_OMIT_LOAD_EXTENSION" sqlite3.c
+    compile libsqlite3.a "-Os -DSQLITE_THREADSAFE=1 -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_OMIT_JSON" sqlite3.c
     cp libsqlite3.a "$out/lib"
     cp sqlite3.h "$out/include"
     pc_file sqlite3 "$(cat VERSION)" "-lsqlite3 -lm"
@@ -206,7 +207,7 @@ libiberty() {
     unpack libiberty
     cd libiberty
     # shellcheck disable=SC2086
-    ./configure $cross
+    CFLAGS=$small ./configure $cross
     make -j"$jobs" libiberty.a
     cp libiberty.a "$out/lib"
     mkdir -p "$out/include/libiberty"
@@ -218,10 +219,11 @@ openssl() {
     unpack openssl
     kind=linux-x86_64
     [ -z "$cross" ] || kind=linux-aarch64
-    CFLAGS=$(echo "$CFLAGS" | sed 's/-O2/-Os/') ./Configure "$kind" --prefix=/usr --openssldir=/etc/ssl no-shared no-tests no-engine no-async no-dso no-module \
-        no-legacy no-autoload-config no-comp no-dtls no-ssl3 no-weak-ssl-ciphers no-srp no-psk no-cms no-ts no-ocsp \
-        no-ct no-rc2 no-rc4 no-idea no-seed no-camellia no-aria no-bf no-cast no-des no-md4 no-mdc2 no-whirlpool \
-        no-sm2 no-sm3 no-sm4 no-siphash no-gost
+    CFLAGS=$small ./Configure "$kind" --prefix=/usr --openssldir=/etc/ssl no-shared no-tests no-engine no-async no-dso \
+        no-module no-legacy no-autoload-config no-comp no-dtls no-ssl3 no-weak-ssl-ciphers no-srp no-psk no-cms no-cmp \
+        no-ts no-ocsp no-ct no-srtp no-nextprotoneg no-multiblock no-dsa no-ec2m no-ocb no-siv no-blake2 no-rmd160 \
+        no-rc2 no-rc4 no-idea no-seed no-camellia no-aria no-bf no-cast no-des no-md4 no-mdc2 no-whirlpool no-sm2 \
+        no-sm3 no-sm4 no-siphash no-gost
     make -j"$jobs" build_generated
     # It has the command that compiles, with its directories.
     perl util/mkbuildinf.pl "$target" "$kind" >crypto/buildinf.h
@@ -233,11 +235,24 @@ openssl() {
 
 jansson() { with_configure jansson; }
 
-pcre2() { with_configure pcre2 --enable-jit --enable-unicode; }
+pcre2() { CFLAGS=$small with_configure pcre2 --enable-jit --enable-unicode; }
+
+# Of unit tests that run on another machine; no part of the program.
+cmocka() {
+    [ -n "$cross" ] || return 0
+    unpack cmocka
+    # It guesses what stdint.h has.
+    sed -i '/^#if !defined(_UINTPTR_T)/s/.*/#include <stdint.h>\n#if 0/' include/cmocka.h
+    compile libcmocka.a "-Iinclude -DHAVE_SIGNAL_H -DHAVE_STRINGS_H -DHAVE_INTTYPES_H -DHAVE_STRSIGNAL \
+        -DHAVE_SIGLONGJMP -DHAVE_GCC_THREAD_LOCAL_STORAGE -DHAVE_STRUCT_TIMESPEC -DHAVE_CLOCK_REALTIME" src/cmocka.c
+    cp libcmocka.a "$out/lib"
+    cp include/cmocka*.h "$out/include"
+    pc_file cmocka 1.1.5 -lcmocka
+}
 
 all() {
     for library in musl zlib uthash jansson utf8proc pcre2 ncurses readline libuv sqlite libei libelf libiberty \
-        openssl; do
+        openssl cmocka; do
         [ -f "$out/build/.$library" ] || $library
         touch "$out/build/.$library"
         # musl's wrapper of the compiler makes all others.

@@ -3,6 +3,7 @@
 # Makes the files of a release in build-release/files, or a static program only:
 #   make.sh [TARGET…]           x86_64-linux-musl, x86_64-linux-gnu, aarch64-linux-musl (default: all)
 #   make.sh --program TARGET    prints the path of the program
+#   make.sh --tests TARGET      of another machine: also builds the unit tests; prints the directory
 # The same commit makes the same bytes: times are those of the commit, or SOURCE_DATE_EPOCH.
 set -eu
 cd "$(dirname "$0")/.."
@@ -11,6 +12,7 @@ built=$top/build-release
 files=$built/files
 jobs=$(nproc 2>/dev/null || echo 2)
 maintainer="beamtop's developers <beamtop@invalid>"
+flags="-fno-asynchronous-unwind-tables -ffile-prefix-map=$top/="
 summary="Looks inside running Erlang and Elixir nodes, in a terminal"
 unset CPPFLAGS CFLAGS LDFLAGS LIBS MAKEFLAGS 2>/dev/null || :
 
@@ -35,7 +37,7 @@ take_time() {
 configured() {
     libraries=$(release/libraries.sh "$1")
     case $1 in
-    *-gnu) compiler=gcc ;;
+    *-gnu) compiler=gcc packed=-Wl,-z,pack-relative-relocs ;; # musl 1.2.3 cannot read them
     *) compiler=$libraries/bin/musl-gcc ;;
     esac
     [ "$1" != aarch64-linux-musl ] || cross=--host=aarch64-linux-gnu
@@ -47,19 +49,27 @@ configured() {
         # The compiler is the same for a machine and its static programs: configure runs what it compiles.
         (cd "$dir" && PKG_CONFIG_LIBDIR=$libraries/lib/pkgconfig ../../configure -q ${cross:+"$cross"} \
             --enable-static --prefix=/usr --sysconfdir=/etc --with-ei="$libraries" \
-            CC="$(command -v ccache || :) $compiler" CPPFLAGS="-I$libraries/include" LDFLAGS="-L$libraries/lib -s" \
-            CFLAGS="-O2 -fno-asynchronous-unwind-tables -ffile-prefix-map=$top/=") >&2 ||
+            CC="$(command -v ccache || :) $compiler" CPPFLAGS="-I$libraries/include" LDFLAGS="-L$libraries/lib -s ${packed:-}" \
+            CFLAGS="-O2 $flags") >&2 ||
             fail "configure failed in $dir; it says why above and in $dir/config.log"
         echo "$libraries" >"$dir/libraries"
     fi
     make -s -C "$dir" Makefile >&2
 }
 
-# program TARGET
+# program TARGET: what shows and writes is small, what runs for each sample, process and event is fast.
 program() {
-    cross=
+    cross='' packed=''
     configured "$1"
+    make -s -C "$built/$1" -j"$jobs" CFLAGS="-Os $flags" src/libapp.a src/libui.a src/libreport.a src/liboutput.a >&2
     make -s -C "$built/$1" -j"$jobs" src/beamtop >&2
+}
+
+# unit_tests TARGET: beside its program. They are built fast, and need not be.
+unit_tests() {
+    program "$1"
+    # shellcheck disable=SC2046
+    make -s -C "$built/$1" -j"$jobs" CFLAGS=-O0 $(make -s -C "$built/$1" print-tests LIST=UNIT_ALL) >&2
 }
 
 # staged TARGET: what is installed, in build-release/TARGET/stage. Manual and completion are what the
@@ -162,6 +172,7 @@ EOF
     grep -v '^#' release/sources | while read -r part licence path sum; do
         case $part:$1 in
         musl:*-gnu) continue ;;
+        cmocka:*) continue ;;
         openssl:*) grep -q '^#define HAVE_OPENSSL 1' "$built/$1/config.h" || continue ;;
         esac
         file=$(basename "$path" .dsc)
@@ -209,11 +220,18 @@ released() {
 }
 
 version=$(version)
-if [ "${1:-}" = --program ]; then
+case ${1:-} in
+--program)
     program "${2:?make.sh --program TARGET}"
     echo "$built/$2/src/beamtop"
     exit 0
-fi
+    ;;
+--tests)
+    unit_tests "${2:?make.sh --tests TARGET}"
+    echo "$built/$2"
+    exit 0
+    ;;
+esac
 [ $# -gt 0 ] || {
     set -- x86_64-linux-musl x86_64-linux-gnu
     if command -v aarch64-linux-gnu-gcc >/dev/null 2>&1; then
