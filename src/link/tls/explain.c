@@ -41,6 +41,7 @@ static const struct cause checks[] = {
     {X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, TLS_FAULT_PEER_CA, NULL},
     {X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, TLS_FAULT_PEER_CA, NULL},
     {X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, TLS_FAULT_PEER_CA, NULL},
+    {X509_V_ERR_CERT_SIGNATURE_FAILURE, TLS_FAULT_PEER_CA, NULL}, /* a CA of the same name */
     {X509_V_ERR_CERT_HAS_EXPIRED, TLS_FAULT_PEER_EXPIRED,
      "shows an expired certificate: renew it on the node, or connect with --tls-verify none"},
     {X509_V_ERR_CERT_NOT_YET_VALID, TLS_FAULT_PEER_EXPIRED,
@@ -50,6 +51,9 @@ static const struct cause checks[] = {
      "one"},
     {X509_V_ERR_UNABLE_TO_GET_CRL, TLS_FAULT_PEER_REVOKED,
      "shows a certificate whose CA has no revocation list in --tls-crl: add the list of that CA"},
+    {X509_V_ERR_CRL_SIGNATURE_FAILURE, TLS_FAULT_PEER_REVOKED,
+     "shows a certificate whose CA has not signed its revocation list in --tls-crl: fetch the list "
+     "of that CA"},
     {X509_V_ERR_CRL_HAS_EXPIRED, TLS_FAULT_PEER_REVOKED,
      "shows a certificate whose CA has an expired revocation list in --tls-crl: fetch a new list"},
     {X509_V_ERR_HOSTNAME_MISMATCH, TLS_FAULT_PEER_NAME, NULL},
@@ -121,9 +125,10 @@ const char *tls_explain(struct tls_session *s, enum tls_fault *why)
     const int reason = ERR_GET_REASON(s->error);
     if (ERR_GET_LIB(s->error) == ERR_LIB_SSL && reason > ALERT_REASONS)
         return explain_alert(s, reason - ALERT_REASONS, why);
-    switch (reason) {
-    case SSL_R_CERTIFICATE_VERIFY_FAILED:
+    /* The first error is the check's only where no signature was wrong. */
+    if (s->context->verify != TLS_VERIFY_NONE && SSL_get_verify_result(s->ssl) != X509_V_OK)
         return explain_check(s, why);
+    switch (reason) {
     case SSL_R_UNSUPPORTED_PROTOCOL:
     case SSL_R_WRONG_SSL_VERSION:
     case SSL_R_VERSION_TOO_LOW:

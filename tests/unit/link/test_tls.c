@@ -355,6 +355,92 @@ static enum tls_fault fails(int version, int verify, long ends_s, enum tls_verif
     return why;
 }
 
+/* In PEM, of the server's certificate, which is its own CA. ends_s: from now. */
+static char *make_crl(const struct server *s, bool is_revoked, long ends_s)
+{
+    X509 *cert = SSL_CTX_get0_certificate(s->context);
+    X509_CRL *crl = X509_CRL_new();
+    ASN1_TIME *when = X509_gmtime_adj(NULL, -3600);
+    BIO *pem = BIO_new(BIO_s_mem());
+    char *bytes = NULL;
+    X509_CRL_set_version(crl, 1);
+    X509_CRL_set_issuer_name(crl, X509_get_subject_name(cert));
+    X509_CRL_set1_lastUpdate(crl, when);
+    if (is_revoked) {
+        X509_REVOKED *one = X509_REVOKED_new();
+        X509_REVOKED_set_serialNumber(one, X509_get_serialNumber(cert));
+        X509_REVOKED_set_revocationDate(one, when);
+        assert_int_equal(X509_CRL_add0_revoked(crl, one), 1);
+    }
+    X509_gmtime_adj(when, ends_s);
+    X509_CRL_set1_nextUpdate(crl, when);
+    assert_true(X509_CRL_sign(crl, SSL_CTX_get0_privatekey(s->context), EVP_sha256()) > 0);
+    assert_int_equal(PEM_write_bio_X509_CRL(pem, crl), 1);
+    const size_t len = (size_t)BIO_get_mem_data(pem, &bytes);
+    char *text = strndup(bytes, len);
+    BIO_free(pem);
+    ASN1_TIME_free(when);
+    X509_CRL_free(crl);
+    return text;
+}
+
+/* A list decides without --tls-verify, too; one that is missing or old is no permission. */
+TEST(test_revocation)
+{
+    static const struct {
+        bool is_revoked, is_of_another;
+        long ends_s;
+        enum tls_fault why;
+    } cases[] = {
+        {false, false, 3600, TLS_FAULT_NONE},
+        {true, false, 3600, TLS_FAULT_PEER_REVOKED},
+        {false, false, -60, TLS_FAULT_PEER_REVOKED},
+        {false, true, 3600, TLS_FAULT_PEER_REVOKED},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct server s, another;
+        struct tls_context *c = NULL;
+        struct error err = {0};
+        enum tls_fault why = TLS_FAULT_NONE;
+        server_open(&s, TLS1_3_VERSION, SSL_VERIFY_NONE, 86400);
+        server_open(&another, TLS1_3_VERSION, SSL_VERIFY_NONE, 86400);
+        char *crl =
+            make_crl(cases[i].is_of_another ? &another : &s, cases[i].is_revoked, cases[i].ends_s);
+        const struct tls_material m = {.cacert = {s.pem, s.pem_len}, .crl = slice_of(crl)};
+        assert_int_equal(tls_context_new(&c, &m, "test", &err), 0);
+        struct tls_session *t = open_session(c, "node.example");
+        if (shake(&s, t, 65536) == TLS_BROKEN)
+            print_message("# %s\n", tls_explain(t, &why));
+        assert_int_equal(why, cases[i].why);
+        free(crl);
+        tls_session_free(t);
+        tls_context_drop(c);
+        server_close(&another);
+        server_close(&s);
+    }
+}
+
+/* As of another cluster that has called its CA alike. */
+TEST(test_ca_of_the_same_name)
+{
+    struct server s, another;
+    struct tls_context *c = NULL;
+    struct error err = {0};
+    enum tls_fault why = TLS_FAULT_NONE;
+    server_open(&s, TLS1_3_VERSION, SSL_VERIFY_NONE, 86400);
+    server_open(&another, TLS1_3_VERSION, SSL_VERIFY_NONE, 86400);
+    const struct tls_material m = {.cacert = {another.pem, another.pem_len}};
+    assert_int_equal(tls_context_new(&c, &m, "test", &err), 0);
+    struct tls_session *t = open_session(c, "node.example");
+    assert_int_equal(shake(&s, t, 65536), TLS_BROKEN);
+    assert_non_null(strstr(tls_explain(t, &why), "no CA of --tls-cacert has signed"));
+    assert_int_equal(why, TLS_FAULT_PEER_CA);
+    tls_session_free(t);
+    tls_context_drop(c);
+    server_close(&another);
+    server_close(&s);
+}
+
 TEST(test_failures)
 {
     static const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};
