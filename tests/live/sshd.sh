@@ -3,7 +3,8 @@
 # An sshd of this script's, as an ordinary process on the loopback, and an `ssh` first in PATH with a
 # separate configuration; sourced after releases.sh. The first value counts in such a file. Hosts: far, jump, behind (by jump), dead (by a jump
 # host that is not there), closed (no sshd), other (another key than the known one), new (no known key),
-# locked (its key has the passphrase "open it"), stranger (no key is allowed).
+# locked (its key has the passphrase "open it"), stranger (no key is allowed), forbids (no forwarding),
+# mute, mute2 (never answer), shared (has a ControlPath).
 
 for program in ssh ssh-keygen; do
     command -v $program >/dev/null || skip_all "no $program here"
@@ -31,6 +32,12 @@ put_hosts() {
 	 IdentityFile $work/stranger
 	Host * !locked !stranger
 	 IdentityFile $work/key
+	Host forbids
+	 Port $((sshd_port + 3))
+	Host mute mute2
+	 ProxyCommand sleep 1000
+	Host shared
+	 ControlPath $work/shared
 	Host *
 	 HostName 127.0.0.1
 	 Port $sshd_port
@@ -51,8 +58,8 @@ start_sshd() {
     [ "$(id -u)" != 0 ] || mkdir -p /run/sshd
     for sshd_port in $((ERL_EPMD_PORT + 40)) $((ERL_EPMD_PORT + 41)) $((ERL_EPMD_PORT + 42)); do
         cat >"$work/sshd.conf" <<-END
-	Port $sshd_port
-	ListenAddress 127.0.0.1
+	ListenAddress 127.0.0.1:$sshd_port
+	ListenAddress 127.0.0.1:$((sshd_port + 3))
 	HostKey $work/host
 	AuthorizedKeysFile $work/allowed
 	PidFile none
@@ -60,6 +67,8 @@ start_sshd() {
 	UsePAM no
 	PasswordAuthentication no
 	SetEnv PATH=$work/far:/usr/bin:/bin
+	Match LocalPort $((sshd_port + 3))
+	 AllowTcpForwarding no
 	END
         : >"$work/sshd.log"
         "$sshd_program" -D -f "$work/sshd.conf" -E "$work/sshd.log" &
@@ -67,8 +76,9 @@ start_sshd() {
         wait_until 60 sshd_settles && is_running "$sshd_pid" && break
     done
     sshd_says 'Server listening' || { cat "$work/sshd.log"; return 1; }
-    # shellcheck disable=SC2002
-    cat "$work/host.pub" | sed "s/^/[127.0.0.1]:$sshd_port /" >"$work/known"
+    for port in $sshd_port $((sshd_port + 3)); do
+        sed "s/^/[127.0.0.1]:$port /" "$work/host.pub"
+    done >"$work/known"
     sed "s/^/[127.0.0.1]:$sshd_port /" <"$work/stranger.pub" >"$work/other"
     put_hosts >"$work/ssh.conf"
     real_ssh=$(command -v ssh)

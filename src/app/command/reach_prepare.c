@@ -251,13 +251,13 @@ static bool has_url(const char *names)
 int reach_prepare_command(struct reach *w, const struct cli_command *command, struct cli_options *o,
                           const struct app_env *env, struct error *err)
 {
-    const bool starts =
-        strcmp(command->name, "record") == 0 && o->target && strcmp(o->target, "start") == 0;
+    const bool records = strcmp(command->name, "record") == 0;
+    const bool starts = records && o->target && strcmp(o->target, "start") == 0;
     const char **node = starts ? &o->second : &o->target;
     int rc = 0;
-    if ((has_url(*node) || has_url(o->with)) && o->cluster)
+    if (records && has_url(*node) && o->cluster)
         return error_set(err, ERR_USAGE,
-                         "--cluster follows connections by TCP from here: name the nodes, each by "
+                         "a recording does not follow a cluster by a URL: name the nodes, each by "
                          "its URL");
     if (has_url(*node) || is_file(*node))
         rc = prepare_names(w, node, o, env, err);

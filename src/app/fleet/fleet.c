@@ -227,6 +227,8 @@ static void open_member(struct member *m)
     int rc = target_init(&m->target, m->name, setup->cli, setup->env, setup->vms, 0, &err);
     if (rc == 0) {
         target_lend(&m->target, &m->lent);
+        if (m->origin == MEMBER_OF_CLUSTER)
+            target_go_to_its_host(&m->target);
         const struct live_options options = {
             .conn = m->target.conn, .interval_s = setup->interval_s, .budget = setup->budget};
         rc = live_open(&m->live, setup->loop, &options, m->model, &handlers, m, &err);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/source/runtime.h"
+#include "app/way/way_url.h"
 #include "beamtop/link/name.h"
 #include "beamtop/model/detail.h"
 #include "fleet_internal.h"
@@ -155,6 +156,21 @@ bool fleet_asks_cluster(const struct member *m)
     return f->follows && find_seed(f) == m && f->cluster_due_ms <= uv_now(f->setup.loop);
 }
 
+/* Behind the same way as the node that has named it. */
+static int name_behind(const struct naming *n, const struct member *seed, const char *name,
+                       struct error *err)
+{
+    struct way_url url;
+    struct buf behind;
+    int rc = way_url_parse(&url, seed->name, err);
+    buf_init(&behind, 0);
+    way_url_put(&behind, &url, name);
+    if (rc == 0 && behind.len <= LIMIT_NODE_NAME_BYTES)
+        rc = name_member(n, buf_cstr(&behind), &seed->target.cookie, err);
+    buf_clear(&behind);
+    return rc;
+}
+
 /* The text is the node's: a name with a meaning here is none there. */
 static int name_peer(const struct naming *n, const struct member *seed, struct slice peer,
                      struct error *err)
@@ -167,6 +183,8 @@ static int name_peer(const struct naming *n, const struct member *seed, struct s
     snprintf(name, sizeof name, "%.*s", (int)peer.len, peer.s);
     if (name_parse(&parsed, name, "", &ignored) != 0 || !parsed.host_given || fleet_is_meant(name))
         return 0;
+    if (way_is_url(seed->name))
+        return name_behind(n, seed, name, err);
     return name_member(n, name, &seed->target.cookie, err);
 }
 

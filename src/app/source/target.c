@@ -383,6 +383,13 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
     return rc;
 }
 
+void target_go_to_its_host(struct target *t)
+{
+    const char *at = strchr(t->name, '@');
+    if (t->conn.way && at)
+        t->conn.dial_host = at + 1;
+}
+
 void target_lend(struct target *t, const struct cookie *cookie)
 {
     if (!cookie || cookie->origin == COOKIE_NONE || t->cookie.origin == COOKIE_PATTERNS ||

@@ -27,6 +27,8 @@ int target_check_name(const char *name, struct error *err);
     "OS process %lld (%s) runs without distribution: start it with -sname or -name, or sample it " \
     "as it is: beamtop sample %lld"
 
+/* By a way: to the host in its name, as the far side resolves it, and not to the way's end. */
+void target_go_to_its_host(struct target *t);
 /*
  * Fills t for `name`, or for the OS pid of a VM of this host in its place. A name without a host
  * that a VM of this host has gets that VM's host, and that VM's cookie when none is given. Without

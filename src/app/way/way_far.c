@@ -60,6 +60,34 @@ static int run(char *const *words, struct error *err)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* How it gets there, where that is one command. */
+static void put_copy(struct buf *out, const struct way_url *url)
+{
+    char program[256];
+    const ssize_t len = readlink("/proc/self/exe", program, sizeof program);
+    if (url->scheme != WAY_SSH || len <= 0 || (size_t)len == sizeof program) {
+        buf_puts(out, "Copy the program there, into its PATH");
+        return;
+    }
+    const bool six = strchr(url->host, ':') != NULL;
+    buf_puts(out, "Copy it to your home there (the static one of a release runs anywhere): scp ");
+    if (url->port != 0)
+        buf_printf(out, "-P %u ", url->port);
+    buf_printf(out, "%.*s %s%s%s%s%s:beamtop", (int)len, program, url->user, *url->user ? "@" : "",
+               six ? "[" : "", url->host, six ? "]" : "");
+}
+
+static void tell_absent(const struct way_url *url, const char *command)
+{
+    struct buf copy;
+    buf_init(&copy, 0);
+    put_copy(&copy, url);
+    tell_line("there is no beamtop on %s: `beamtop %s` looks at a VM from outside, so it runs "
+              "there. %s",
+              url->host, command, buf_cstr(&copy));
+    buf_clear(&copy);
+}
+
 int way_far_run(const struct cli_options *o, char **argv)
 {
     struct way_words words = {0};
@@ -74,9 +102,7 @@ int way_far_run(const struct cli_options *o, char **argv)
     if (code < 0)
         return tell_error(&err);
     if (code == NO_COMMAND || code == CANNOT_RUN) {
-        tell_line("there is no beamtop on %s: `beamtop %s` looks at a VM from outside, so it runs "
-                  "there. Copy the program there, into its PATH",
-                  url.host, o->command);
+        tell_absent(&url, o->command);
         return EXIT_FAILED;
     }
     if (code == SSH_FAILED && url.scheme == WAY_SSH)

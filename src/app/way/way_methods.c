@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "config.h"
+
 #include "way_methods.h"
 
 #include <assert.h>
@@ -28,6 +30,13 @@
     "  echo '" WAY_OPEN_LINE "' >&2; exec nc \"$a\" \"$p\"\n"                                      \
     "fi\n"                                                                                         \
     "echo 'beamtop: no relay' >&2; exit 127"
+
+/* The program on an SSH host, in PATH or at home, with this version and its arguments. */
+#define FAR_PROGRAM                                                                                \
+    "v=$1; shift; PATH=$PATH:$HOME; command -v beamtop >/dev/null 2>&1 || exit 127\n"              \
+    "t=$(beamtop --version)\n"                                                                     \
+    "[ \"$t\" = \"$v\" ] || echo \"beamtop: that host has $t, this one $v\" >&2\n"                 \
+    "exec beamtop \"$@\""
 
 void way_words_add(struct way_words *words, const char *format, ...)
 {
@@ -226,6 +235,13 @@ static void put_kubectl_forward(struct way_words *w, const struct way_stop *stop
 
 /* ---- a command there */
 
+static void put_far_program(struct way_words *w)
+{
+    static const char *const words[] = {"sh", "-c", FAR_PROGRAM, "beamtop", PACKAGE_STRING};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        add_quoted(w, words[i]);
+}
+
 void way_put_far(struct way_words *w, const struct way_url *url, const char *const *command,
                  size_t n)
 {
@@ -233,6 +249,7 @@ void way_put_far(struct way_words *w, const struct way_url *url, const char *con
     case WAY_SSH:
         put_ssh(w, url, NULL);
         put_ssh_host(w, url);
+        put_far_program(w);
         break;
     case WAY_DOCKER:
         put_docker(w, url);
@@ -243,7 +260,7 @@ void way_put_far(struct way_words *w, const struct way_url *url, const char *con
     case WAY_SCHEMES:
         break;
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = url->scheme == WAY_SSH; i < n; i++) {
         if (url->scheme == WAY_SSH)
             add_quoted(w, command[i]);
         else
@@ -285,14 +302,14 @@ static const struct {
      "the host's key is not the one in known_hosts: it was installed again, or another machine "
      "answers. Compare the key, then remove the old one with `ssh-keygen -R`"},
     {OF(WAY_SSH), CONN_FAILED_WAY, false, "Host key verification failed",
-     "ssh does not know the host's key (:login on the screen asks): start beamtop at a terminal, "
-     "and compare the key that ssh shows"},
+     "unknown host key (:login asks): start beamtop at a terminal, and compare the key that ssh "
+     "shows"},
     {OF(WAY_SSH), CONN_FAILED_WAY, false, "Too many authentication failures",
      "the host refused the login: ssh offered too many keys. Name one with IdentityFile and "
      "IdentitiesOnly in ssh's configuration"},
     {OF(WAY_SSH), CONN_FAILED_WAY, false, "Permission denied",
-     "the host refused the login (:login on the screen asks): no key of yours is allowed there, or "
-     "it wants a password. Load the key (`ssh-add`), start beamtop at a terminal, where ssh asks, "
+     "login refused (:login asks): no key of yours is allowed there, or the host wants a password. "
+     "Load the key (`ssh-add`), start beamtop at a terminal, where ssh asks, "
      "or set SSH_ASKPASS"},
     {OF(WAY_SSH), CONN_FAILED_HOST, false, "Could not resolve hostname",
      "the host's name is not found: check it, or set HostName in ssh's configuration"},

@@ -198,7 +198,8 @@ TEST(test_far_words)
     struct error err = {0};
     assert_int_equal(way_url_parse(&url, "ssh://web1", &err), 0);
     way_put_far(&words, &url, command, 4);
-    assert_string_equal(words.all[words.n - 4], "'beamtop'");
+    assert_string_equal(words.all[words.n - 5], "'beamtop'");
+    assert_string_equal(words.all[words.n - 3], "'pstack'");
     assert_string_equal(words.all[words.n - 2], "'it'\\''s; id'");
     assert_string_equal(words.all[words.n - 1], "'$(id)'");
     way_words_clear(&words);
@@ -217,7 +218,7 @@ TEST(test_explain)
         bool another;
         const char *words;
     } cases[] = {
-        {WAY_SSH, "Host key verification failed.\r\n", CONN_FAILED_WAY, false, "host's key"},
+        {WAY_SSH, "Host key verification failed.\r\n", CONN_FAILED_WAY, false, "unknown host key"},
         {WAY_SSH, "channel 2: open failed: connect failed: Connection refused\r\n",
          CONN_FAILED_REFUSED, false, "that port there"},
         {WAY_SSH, "ssh: connect to host x port 22: Connection refused\r\n", CONN_FAILED_WAY, false,
