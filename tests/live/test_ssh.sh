@@ -126,9 +126,7 @@ streams_of() { pgrep -P "$1" -f 'beamtop streams'; }
 
 # Streams go on without their process; a start of beamtop removes what killed ones have left.
 loses_the_process_of_streams() {
-    traces "ssh://far/$(name_of)" &
-    tracer=$!
-    wait_until 120 traces_or_ended
+    starts_a_trace "ssh://far/$(name_of)" || return 1
     kill -9 "$(streams_of "$tracer")" || return 1
     is_running "$tracer" || { cat "$work/err"; return 1; }
     kill -INT "$tracer"
@@ -137,9 +135,7 @@ loses_the_process_of_streams() {
 }
 
 leaves_what_the_next_start_removes() {
-    traces "ssh://far/$(name_of)" &
-    tracer=$!
-    wait_until 120 traces_or_ended
+    starts_a_trace "ssh://far/$(name_of)" || return 1
     kill -9 "$(streams_of "$tracer")" "$tracer" || return 1
     wait "$tracer"
     [ -n "$(ls -A "$work/run")" ] || { echo "nothing to remove"; return 1; }
@@ -165,7 +161,7 @@ on_a_screen() { # URLS: with $work/run
     tm_open 150 30 || return 1
     tm_run "clear; XDG_RUNTIME_DIR=$work/run $beamtop $1 --timeout 60 --cookie-file $work/cookie"
 }
-quits() { tm_keys q && tm_wait_line '^ready> *$' && leaves_nothing_here; }
+quits() { tm_type ':quit' && tm_keys Enter && tm_wait_line '^ready> *$' && leaves_nothing_here; }
 
 # Hosts that do not answer delay nothing.
 opens_beside_mute_hosts() {
@@ -185,10 +181,11 @@ comes_back() {
 }
 
 logs_in_again() {
+    asks_twice() { [ "$(tm_text | grep -c passphrase)" = 2 ]; }
     on_a_screen "ssh://locked/$(name_of)" && tm_wait passphrase && tm_run 'open it' && tm_wait fleet_load || return 1
     # shellcheck disable=SC2046
-    kill -9 $(of_sshd) && tm_wait ':login' && tm_type ':login' && tm_keys Enter && tm_wait 'ssh logs in' &&
-        tm_wait passphrase && tm_run 'open it' && tm_wait 'logged in to 1 host' && tm_wait ' live ' && quits
+    kill -9 $(of_sshd) && tm_wait ':login' && tm_type ':login' && tm_keys Enter &&
+        wait_until 60 asks_twice && tm_run 'open it' && tm_wait 'logged in to 1 host' && tm_wait ' live ' && quits
     logged_in=$?
     tm_close
     return $logged_in

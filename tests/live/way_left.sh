@@ -35,13 +35,18 @@ traces() {
 has_events() { grep -q '"fleet_load:watch/2"' "$work/out"; }
 traces_or_ended() { has_events || has_ended "$tracer"; }
 
-# in_a_trace URL COMMAND…: ends the processes that it prints; then beamtop has ended, with $ended.
-in_a_trace() {
+starts_a_trace() { # URL: then $tracer has events
+    : >"$work/out"
     traces "$1" &
     tracer=$!
-    shift
     wait_until 120 traces_or_ended
     has_events || { cat "$work/err" "$work/out"; return 1; }
+}
+
+# in_a_trace URL COMMAND…: ends the processes that it prints; then beamtop has ended, with $ended.
+in_a_trace() {
+    starts_a_trace "$1" || return 1
+    shift
     "$@" >"$work/killed"
     # shellcheck disable=SC2046
     kill -9 $(cat "$work/killed") || return 1
