@@ -287,7 +287,8 @@ static void on_dialed(void *arg, const struct dial_result *r)
     }
     snprintf(c->own, sizeof c->own, "%s", h->own.full);
     snprintf(c->peer, sizeof c->peer, "%s", h->peer);
-    snprintf(c->notice, sizeof c->notice, "%s", h->notice);
+    const char *note = c->way && c->way->note ? c->way->note : "";
+    snprintf(c->notice, sizeof c->notice, "%s", *h->notice ? h->notice : note);
     c->self = (struct etf_pid){.id = SELF_ID, .serial = 0, .creation = h->creation};
     if (h->atom_cache) {
         c->atoms_in = atom_cache_new();

@@ -57,6 +57,20 @@ long proc_read(int dir, const char *path, char *out, size_t size)
     return n;
 }
 
+/* Field 22 of stat; the second is a name in brackets, which may hold anything. */
+uint64_t proc_started(const struct proc *p)
+{
+    char text[1024];
+    uint64_t ticks = 0;
+    const char *at = proc_read(p->dir, "stat", text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
+    if (!at || sscanf(at,
+                      ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+                      "%*d %" SCNu64,
+                      &ticks) != 1)
+        return 0;
+    return ticks;
+}
+
 bool proc_user(const struct proc *p, uid_t *uid, bool *one_user)
 {
     char text[8192];

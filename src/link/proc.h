@@ -26,6 +26,9 @@ void proc_close(struct proc *p);
 /* Whose process it is, and whether it runs as no other user. False: unreadable. */
 bool proc_user(const struct proc *p, uid_t *uid, bool *one_user);
 
+/* When it started, in ticks since boot; 0: unreadable. */
+uint64_t proc_started(const struct proc *p);
+
 /* The start of a file, NUL-terminated; the bytes, or -1. */
 long proc_read(int dir, const char *path, char *out, size_t size);
 bool proc_read_strings(const struct proc *p, const char *file, struct proc_strings *out);

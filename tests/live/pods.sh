@@ -2,21 +2,41 @@
 # shellcheck shell=sh disable=SC2154
 # Stand-ins for docker and kubectl, first in PATH; sourced after releases.sh. They take the arguments of
 # the real ones and fail with their texts; what they run, they run on this host.
-#   containers: shop (all works), bare (no shell), stopped; pods of the namespace shop: web, bare, gone,
+#   containers: shop (all works), bare (no shell), stopped, paused, and odd, loud, hanging (what inspect
+#   answers); pods of the namespace shop: web, bare, gone,
 #   guarded (no exec), closed (neither exec nor port-forward), sealed (bare, no port-forward: an ephemeral
 #   container serves), nopull (the same, whose image is not there), crashing, expired (a token)
 
+# As docker 20.10 says it. Of a container that runs here the first process is this shell, whose cgroup does
+# not name it: so the engine seems to be on another host.
 put_docker() {
     cat <<-'END'
 	#!/bin/sh
+	id=5f2b8f9a0c1d5f2b8f9a0c1d5f2b8f9a0c1d5f2b8f9a0c1d5f2b8f9a0c1d5f2b
+	for name; do :; done
+	case $1 in
+	inspect)
+	    [ "$2 $3" = '--type=container --format={{.Id}} {{.State.Pid}}' ] || exit 125
+	    case $name in
+	    shop | bare) echo "$id $$" ;;
+	    stopped) echo "$id 0" ;;
+	    paused) echo "$id $$" ;;
+	    odd) printf '%s\n' "${id}0 1" "$(printf '\033[31m')" ;;
+	    loud) head -c 100000 /dev/zero ;;
+	    hanging) sleep 1200 ;;
+	    0) printf '\n' && echo 'Error response from daemon: Multiple IDs found with provided prefix: 0' >&2 && exit 1 ;;
+	    *) printf '\n' && echo "Error: No such container: $name" >&2 && exit 1 ;;
+	    esac
+	    exit 0 ;;
+	esac
 	[ "$1 $2" = 'exec -i' ] || { echo "docker: '$1' is not a docker command." >&2; exit 1; }
 	case $3 in
 	shop) shift 3; exec "$@" ;;
 	bare)
 	    echo 'OCI runtime exec failed: exec failed: unable to start container process: exec: "sh": executable file not found in $PATH: unknown' >&2
-	    exit 127 ;;
-	stopped) echo "Error response from daemon: container 5f2b8f9a0c1d is not running" >&2; exit 1 ;;
-	*) echo "Error response from daemon: No such container: $3" >&2; exit 1 ;;
+	    exit 126 ;;
+	paused) echo 'Error response from daemon: Container paused is paused, unpause the container before exec' >&2; exit 1 ;;
+	*) echo "Error: No such container: $3" >&2; exit 1 ;;
 	esac
 	END
 }

@@ -15,7 +15,7 @@ load=fleet_load
 # Only one node is there, so its name may be left out.
 reaches_it() {
     command -v bash >/dev/null || { not_tried "no bash here to carry streams"; return 0; }
-    prints_its_name "docker://shop/$(name_of)" && prints_its_name docker://shop &&
+    prints_its_name "docker://shop/$(name_of)" 'by .docker exec. in shop' && prints_its_name docker://shop 'is not one of this host' &&
         prints_its_name k8s://shop/web && prints_its_name "k8s://shop/web/app/$(name_of)@" &&
         prints_its_name "k8s://a%2Fb/shop/web/" && leaves_nothing_here
 }
@@ -25,9 +25,20 @@ forwards_a_port() { prints_its_name k8s://shop/guarded && prints_its_name k8s://
 each_failure_has_its_words() {
     fails_with 3 'no such container' docker://nosuch/x &&
         fails_with 3 'does not run' docker://stopped/x &&
+        fails_with 3 'paused' docker://paused/x &&
+        fails_with 3 'several containers' docker://0/x &&
+        fails_with 3 'something other than an id' docker://odd/x &&
+        fails_with 3 'something other than an id' docker://loud &&
+        fails_with 3 'there is no podman on this host' podman://shop/x &&
         fails_with 3 'no shell to carry a stream' docker://bare/x &&
         fails_with 3 'nothing listens at that port there' "docker://shop/$(name_of)" --port 1 &&
         fails_with 3 'no epmd at port 1 there' docker://shop --epmd-port 1
+}
+
+# What the engine's program has started ends with it.
+gives_up_on_an_engine() {
+    XDG_RUNTIME_DIR=$work/run "$beamtop" info docker://hanging --timeout 2 >"$work/out" 2>"$work/err" </dev/null
+    ends_with 3 $? && told 'docker did not answer in 2 s' && leaves_nothing_here
 }
 
 pods_fail_in_words() {
@@ -73,6 +84,8 @@ starts_an_ephemeral_container() {
 checked() { holds 'any(.[0].rows[]; .check == "'"$1"'" and .state == "'"$2"'" and (.text | contains("'"$3"'")))'; }
 examines() { by_way doctor "$1" --format json >"$work/out" 2>"$work/err"; }
 doctor_says_what_is_missing() {
+    examines docker://shop
+    ends_with 0 $? && checked process note 'is not one of this host' && checked tools ok 'carries streams' || return 1
     examines k8s://shop/guarded
     ends_with 0 $? && checked pod ok Running && checked container ok app && checked exec note 'not allowed' &&
         checked forward ok allowed && checked cookie ok cookie-file && checked connection ok pod || return 1
@@ -98,8 +111,8 @@ loses_its_stream() {
 }
 is_killed() { in_a_trace "k8s://shop/guarded/$(name_of)@" beamtop_itself && [ "$ended" = 137 ]; }
 
-once reaches_it needs_no_cookie forwards_a_port each_failure_has_its_words pods_fail_in_words \
-    starts_an_ephemeral_container doctor_says_what_is_missing says_what_is_not_installed \
-    loses_its_stream is_killed
+once reaches_it needs_no_cookie forwards_a_port each_failure_has_its_words gives_up_on_an_engine \
+    pods_fail_in_words starts_an_ephemeral_container doctor_says_what_is_missing \
+    says_what_is_not_installed loses_its_stream is_killed
 run put_stand_ins
 run_on_releases

@@ -14,10 +14,14 @@ leaves_nothing_here() {
 
 name_of() { echo "${node%@*}"; }
 
-prints_its_name() { # URL
+prints_its_name() { # URL [NOTICE]
     by_way info "$1" --format json >"$work/out" 2>"$work/err"
     ends_with 0 $? && holds '.[0].node == "'"$node"'"' || return 1
-    [ ! -s "$work/err" ] || { cat "$work/err"; return 1; }
+    if [ $# -gt 1 ]; then
+        told "$2"
+    else
+        [ ! -s "$work/err" ] || { cat "$work/err"; return 1; }
+    fi
 }
 
 # fails_with CODE WORDS URL OPTION…

@@ -50,6 +50,7 @@ struct discover_vm {
     char otp[32];      /* "25", "25.2.3" where it is known; "" else */
     char command[128]; /* what to call it when it has no name: the release or boot script */
     double uptime_s;   /* negative: unknown */
+    uint64_t started;  /* in ticks since boot: with the pid, which process it is; 0: unknown */
     uint64_t rss_bytes;
     bool other_root;    /* lives in another root directory or mount namespace */
     bool other_users;   /* in another user namespace, whose uids are its owner's to choose */
@@ -73,8 +74,9 @@ struct discover_options {
 
 /* Whether its flags say that it takes connections by TLS, as the first or only protocol. */
 bool discover_is_tls(const struct discover_vm *vm);
-/* Whether that process is a BEAM VM, by its command line; false also when there is none. */
-bool discover_is_vm(pid_t pid);
+/* Whether that process is a BEAM VM, by its command line; false also when there is none. started:
+   as of a VM that was found; 0: whenever it was. */
+bool discover_is_vm(pid_t pid, uint64_t started);
 /* The part without epmd; blocks for as long as reading /proc takes. */
 int discover_scan(struct discover_list *out, const struct discover_options *o, struct error *err);
 /*
@@ -88,6 +90,13 @@ void discover_join(struct discover_list *list, const struct epmd_name *names, si
  * which it listens. Of several sockets it is the one that the VM has opened first, before it
  * started any application. Needs the rights to read the VM's descriptors, but for the flags. */
 void discover_port(struct discover_vm *vm, const struct discover_options *o);
+/*
+ * Keeps the VMs of a container, which are those in the mount namespace of its first process.
+ * `first` is that process, as long as its cgroup or its mounts name the container's id.
+ * ERR_NOT_FOUND: it is not of this host, or no VM is there; ERR_REFUSED: this user may not see its
+ * namespaces. */
+int discover_keep_container(struct discover_list *list, const struct discover_options *o,
+                            pid_t first, const char *id, struct error *err);
 /* A socket of a VM that takes connections. */
 struct discover_socket {
     char address[INET6_ADDRSTRLEN]; /* where it listens; "*": at every one */

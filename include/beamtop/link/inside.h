@@ -5,11 +5,13 @@
  * back: no thread of ours is ever in a foreign namespace. A namespace of another user namespace is
  * entered through that one, which gives the right to it to the user that made it.
  *
- * The process that is meant must be a BEAM VM when it is entered. */
+ * The process that is meant must be a BEAM VM when it is entered, and the same as before where it
+ * is known when that one started (discover_vm.started; 0: not known). */
 #ifndef BEAMTOP_LINK_INSIDE_H
 #define BEAMTOP_LINK_INSIDE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "beamtop/base/error.h"
@@ -18,7 +20,7 @@
 /* Owned: way_drop() it. host: the address in digits at which the node is, so that it is tried from
    here where the namespace may not be entered; NULL: none. Without one a failure says what is not
    allowed and what lifts it. */
-struct conn_way *inside_way(pid_t pid, const char *host);
+struct conn_way *inside_way(pid_t pid, uint64_t started, const char *host);
 /* Enters and connects to nothing; blocks, a second at most. ERR_NOT_FOUND: the process has ended;
    ERR_REFUSED: not allowed, the text has what lifts it; ERR_TIMEOUT, ERR_SYSTEM. */
 int inside_check(pid_t pid, struct error *err);

@@ -49,6 +49,7 @@ struct conn_way {
     const struct conn_way_class *class;
     unsigned refs;
     const char *text; /* for errors: "ssh to HOST"; lives as long as the way */
+    const char *note; /* a notice once connected: why by this way; NULL; lives as long as the way */
     /* Where the far side is on this host, seen by another namespace: the directory of one of its
        processes ("/proc/PID"), by which a cookie is guarded (cookie_is_guarded). NULL: another
        host. Lives as long as the way. */

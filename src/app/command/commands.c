@@ -18,6 +18,7 @@
 #include "app/source/nodes.h"
 #include "app/fleet/fleet_recorded.h"
 #include "app/source/replay.h"
+#include "app/way/container.h"
 #include "beamtop/base/text.h"
 #include "app/cli/tell.h"
 #include "printing.h"
@@ -169,19 +170,27 @@ static struct sink_node sink_node_of(const struct discover_vm *vm)
     };
 }
 
+/* Of this host, or of the container of a URL. */
+static int find_nodes(struct discover_list *list, const struct cli_options *o,
+                      const struct app_env *env, struct error *err)
+{
+    struct way_url url;
+    if (!o->target)
+        return nodes_find(list, o, env, NODES_EPMD_MS, err);
+    if (!way_is_url(o->target)) /* a URL of another host does not come here */
+        return error_set(err, ERR_USAGE, "%.300s is not a URL of a host, such as ssh://HOST",
+                         o->target);
+    const int rc = way_url_parse(&url, o->target, err);
+    return rc != 0 ? rc : container_find(list, &url, (unsigned)(o->timeout_s * 1000), -1, err);
+}
+
 int command_nodes(const struct cli_options *o, const struct app_env *env)
 {
     struct error err = {0};
-    struct discover_list list;
+    struct discover_list list = {0};
     const struct sink_options options = printing_options(o, env);
-    if (o->target) { /* a URL of another host does not come here */
-        error_set(&err, ERR_USAGE, "%.300s is not a URL of a host, such as ssh://HOST", o->target);
+    if (find_nodes(&list, o, env, &err) != 0)
         return tell_error(&err);
-    }
-    if (nodes_find(&list, o, env, NODES_EPMD_MS, &err) != 0) {
-        tell_error(&err);
-        return EXIT_FAILED;
-    }
     struct sink_node *nodes = alloc_zero(list.count + 1, sizeof *nodes);
     for (size_t i = 0; i < list.count; i++)
         nodes[i] = sink_node_of(&list.vms[i]);

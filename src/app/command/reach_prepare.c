@@ -12,7 +12,9 @@
 #include "app/pod/pod_debug.h"
 #include "app/source/nodes.h"
 #include "app/fleet/fleet.h"
+#include "app/way/container.h"
 #include "app/way/reach_login.h"
+#include "app/way/way_methods.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/link/epmd.h"
@@ -119,6 +121,11 @@ static int choose(struct way_url *url, const struct conn_way *way, const struct 
     return ERR_USAGE;
 }
 
+static unsigned timeout_ms_of(const struct cli_options *o)
+{
+    return (unsigned)(o->timeout_s * 1000);
+}
+
 static int find_node(struct conn_way *way, struct way_url *url, const struct cli_options *o,
                      const struct app_env *env, struct error *err)
 {
@@ -127,29 +134,10 @@ static int find_node(struct conn_way *way, struct way_url *url, const struct cli
     size_t n = 0;
     int rc = nodes_epmd_port(o, env, &port, err);
     if (rc == 0)
-        rc = ask_names(way, port != 0 ? port : EPMD_PORT, (unsigned)(o->timeout_s * 1000), names,
-                       &n, err);
+        rc = ask_names(way, port != 0 ? port : EPMD_PORT, timeout_ms_of(o), names, &n, err);
     if (rc == 0)
         rc = choose(url, way, names, n, err);
     free(names);
-    return rc;
-}
-
-/* The way of a URL: of a pod, maybe through another container of it. */
-static int prepare_pod(struct reach *w, struct conn_way **way, struct way_url *url,
-                       const char *text, const struct cli_options *o, const struct app_env *env,
-                       struct error *err)
-{
-    struct buf changed;
-    int rc = way_url_parse(url, text, err);
-    if (rc == 0 && url->scheme == WAY_K8S)
-        rc = pod_debug_prepare(url, o, env, err);
-    if (rc != 0)
-        return rc;
-    buf_init(&changed, 0);
-    way_url_put(&changed, url, url->node);
-    rc = reach_find(w, way, url, buf_cstr(&changed), err);
-    buf_clear(&changed);
     return rc;
 }
 
@@ -160,7 +148,7 @@ static void find_cookie(struct conn_way *way, const struct way_url *url,
     struct cookie found;
     if (url->scheme != WAY_K8S || o->cookie || o->cookie_file || o->cookies || env->cookie)
         return;
-    if (pod_cookie(&found, url, (unsigned)(o->timeout_s * 1000)))
+    if (pod_cookie(&found, url, timeout_ms_of(o)))
         reach_lend(way, url->node, &found);
     cookie_wipe(&found);
 }
@@ -183,7 +171,7 @@ static int login(struct reach *w, const struct fleet_names *names, const struct 
                                                .is_needed = names->n == 1 || *url.node == '\0'};
     }
     if (rc == 0)
-        reach_login_all(w, logins, n, can_ask, (unsigned)(o->timeout_s * 1000));
+        reach_login_all(w, logins, n, can_ask, timeout_ms_of(o));
     for (size_t i = 0; i < n && rc == 0; i++)
         if (logins[i].rc != 0 && logins[i].is_needed) {
             *err = logins[i].err;
@@ -193,23 +181,75 @@ static int login(struct reach *w, const struct fleet_names *names, const struct 
     return rc;
 }
 
+/* The node of a container of this host, by its VM. ERR_NOT_FOUND, ERR_REFUSED: its engine's program
+ * is the way. */
+static int find_container_node(struct way_url *url, const struct cli_options *o,
+                               const struct app_env *env, struct error *err)
+{
+    struct discover_list vms = {0};
+    int rc = container_find(&vms, url, timeout_ms_of(o), -1, err);
+    if (rc != 0)
+        return rc;
+    const struct discover_vm *vm = container_choose(&vms, url, err);
+    if (!vm) {
+        rc = (int)err->code;
+    } else if (vm->node[0] != '\0') {
+        snprintf(url->node, sizeof url->node, "%.*s", (int)strcspn(vm->node, "@"), vm->node);
+    } else {
+        struct conn_way *way = container_way(url, vm);
+        rc = find_node(way, url, o, env, err);
+        way_drop(way);
+    }
+    discover_clear(&vms);
+    return rc;
+}
+
+/* By the process of streams; to a pod maybe through another container of it. */
+static int prepare_far(struct reach *w, struct way_url *url, const struct cli_options *o,
+                       const struct app_env *env, struct error *err)
+{
+    struct conn_way *way;
+    struct buf changed;
+    int rc = url->scheme == WAY_K8S ? pod_debug_prepare(url, o, env, err) : 0;
+    if (rc != 0)
+        return rc;
+    buf_init(&changed, 0);
+    way_url_put(&changed, url, url->node);
+    rc = reach_find(w, &way, url, buf_cstr(&changed), err);
+    buf_clear(&changed);
+    if (rc == 0 && *url->node == '\0')
+        rc = find_node(way, url, o, env, err);
+    if (rc == 0)
+        find_cookie(way, url, o, env);
+    return rc;
+}
+
+static int prepare_url(struct reach *w, struct way_url *url, const struct cli_options *o,
+                       const struct app_env *env, struct error *err)
+{
+    if (!way_engine(url->scheme))
+        return prepare_far(w, url, o, env, err);
+    const int rc = *url->node == '\0' ? find_container_node(url, o, env, err) : 0;
+    if (rc != ERR_NOT_FOUND && rc != ERR_REFUSED)
+        return rc;
+    *err = (struct error){0};
+    return prepare_far(w, url, o, env, err);
+}
+
 /* Appends the name; a URL gets its node. */
 static int put_name(struct reach *w, struct buf *out, const char *name, const struct cli_options *o,
                     const struct app_env *env, struct error *err)
 {
-    struct conn_way *way;
     struct way_url url;
     if (!way_is_url(name)) {
         buf_puts(out, name);
         return 0;
     }
-    int rc = prepare_pod(w, &way, &url, name, o, env, err);
-    if (rc == 0 && *url.node == '\0')
-        rc = find_node(way, &url, o, env, err);
+    int rc = way_url_parse(&url, name, err);
+    if (rc == 0)
+        rc = prepare_url(w, &url, o, env, err);
     if (rc == 0)
         way_url_put(out, &url, url.node);
-    if (rc == 0)
-        find_cookie(way, &url, o, env);
     return rc;
 }
 

@@ -129,7 +129,8 @@ static void prepare_try(const struct try *t)
     struct doctor_facts *f = t->facts;
     const bool of_list = f->vm && f->asked == f->vm->node; /* not one that was asked for */
     look_from_outside(f);
-    doctor_look_far(&f->far, f->asked);
+    if (!f->vm) /* one of a container of this host needs nothing there */
+        doctor_look_far(&f->far, f->asked);
     (void)target_init(&f->target, f->asked, t->all->options, t->all->env, f->vms,
                       of_list ? f->vm->pid : 0, &f->no_target);
     if (f->no_target.code != ERR_NONE && reach_failed(t->all->env->reach)->code != ERR_NONE)

@@ -86,8 +86,11 @@ static void check_process(const struct doctor_facts *f, struct doctor_line *out)
     char uid[24] = "";
     if (vm && !vm->user[0])
         snprintf(uid, sizeof uid, "with uid %lu", (unsigned long)vm->uid);
+    const char *note = f->target.conn.way ? f->target.conn.way->note : NULL;
     if (f->several.code != ERR_NONE)
         doctor_say_error(out, DOCTOR_NOTE, &f->several);
+    else if (!vm && note)
+        doctor_say(out, DOCTOR_NOTE, "%s", note);
     else if (!vm)
         doctor_say(out, DOCTOR_OK, "not on this host: not checked from outside");
     else if (vm->pid == 0)

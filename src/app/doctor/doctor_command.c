@@ -7,6 +7,8 @@
 #include "app/cli/commands.h"
 #include "app/cli/tell.h"
 #include "app/source/nodes.h"
+#include "app/way/container.h"
+#include "app/way/way_methods.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/link/epmd.h"
@@ -25,6 +27,18 @@ struct doctor {
 
 /* ---- whose */
 
+/* A container of this host has its VM; NULL: it is reached in another way, or not at all. */
+static const struct discover_vm *find_contained(struct discover_list *vms, const char *text,
+                                                const struct cli_options *o)
+{
+    struct error ignored = {0}; /* target_init() has it */
+    struct way_url url;
+    if (way_url_parse(&url, text, &ignored) != 0 || !way_engine(url.scheme) ||
+        container_find(vms, &url, (unsigned)(o->timeout_s * 1000), -1, &ignored) != 0)
+        return NULL;
+    return container_choose(vms, &url, &ignored);
+}
+
 static void add_facts(struct doctor *d, const char *asked, const struct discover_vm *vm,
                       uint16_t epmd_port)
 {
@@ -41,11 +55,17 @@ static int gather(struct doctor *d, struct error *err)
     int rc = nodes_epmd_port(d->options, d->env, &port, err);
     port = port != 0 ? port : EPMD_PORT;
     rc = rc == 0 && asked ? target_check_name(asked, err) : rc;
-    rc = rc == 0 ? nodes_find(&d->vms, d->options, d->env, NODES_EPMD_MS, err) : rc;
+    const bool is_url = way_is_url(asked);
+    if (rc == 0 && !is_url)
+        rc = nodes_find(&d->vms, d->options, d->env, NODES_EPMD_MS, err);
     if (rc != 0)
         return rc;
+    const struct discover_vm *contained =
+        is_url ? find_contained(&d->vms, asked, d->options) : NULL;
     d->facts = alloc_zero(d->vms.count + 1, sizeof *d->facts);
-    if (asked) {
+    if (is_url) {
+        add_facts(d, asked, contained, port);
+    } else if (asked) {
         target_choose(&c, &d->vms, asked, 0);
         add_facts(d, asked, c.sure ? c.vm : NULL, port);
         if (c.vm && !c.sure)

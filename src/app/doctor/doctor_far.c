@@ -142,7 +142,8 @@ static bool check_tools(const struct way_url *url, struct doctor_far *far, struc
         doctor_say_error(out, lacking, &err);
     else
         doctor_say(out, lacking, "the container has neither socat, bash nor nc");
-    if (out->fix[0] == '\0' && (rc == 0 || strstr(out->text, "to carry a stream")))
+    if (url->scheme == WAY_K8S && out->fix[0] == '\0' &&
+        (rc == 0 || strstr(out->text, "to carry a stream")))
         snprintf(out->fix, sizeof out->fix, "Name an image that has: --debug-image IMAGE");
     return true;
 }
@@ -151,7 +152,7 @@ static const struct far_check checks[] = {
     {WAY_K8S, "pod", check_pod},         {WAY_K8S, "container", check_container},
     {WAY_K8S, "exec", check_exec},       {WAY_K8S, "forward", check_forward},
     {WAY_K8S, "ephemeral", check_debug}, {WAY_K8S, "tools", check_tools},
-    {WAY_DOCKER, "tools", check_tools},
+    {WAY_DOCKER, "tools", check_tools},  {WAY_PODMAN, "tools", check_tools},
 };
 
 void doctor_look_far(struct doctor_far *far, const char *asked)

@@ -82,8 +82,8 @@ int command_outside(const struct cli_options *o, const struct app_env *env)
 static bool is_asked(const struct cli_options *o, const struct app_env *env, int exit_code)
 {
     return env->out_tty && env->err_tty && (exit_code == EXIT_CONNECT || exit_code == EXIT_LOST) &&
-           o->target && !fleet_is_asked(o) && !replay_is_file(o->target) &&
-           !way_is_url(o->target) && !o->host && o->port == 0;
+           o->target && !fleet_is_asked(o) && !replay_is_file(o->target) && !o->host &&
+           o->port == 0;
 }
 
 static void on_after_found(void *arg, const struct discover_vm *vm, const struct error *why)

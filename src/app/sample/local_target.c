@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "app/source/target.h"
+#include "app/way/container.h"
+#include "app/way/way_methods.h"
 #include "beamtop/base/text.h"
 #include "beamtop/link/name.h"
 
@@ -24,7 +26,7 @@ static int find_vm_process(pid_t *pid, const char *argument, struct error *err)
         return error_set(err, ERR_REFUSED,
                          "no /proc is mounted here, so VMs of this host cannot be found: mount -t "
                          "proc proc /proc");
-    if (!discover_is_vm(*pid))
+    if (!discover_is_vm(*pid, 0))
         return error_set(err, ERR_USAGE,
                          "process %ld is not a BEAM VM: `beamtop nodes` lists those of this host",
                          number);
@@ -80,10 +82,32 @@ int local_target_of_node(pid_t *pid, const char *name, int64_t os_pid, const str
     return rc;
 }
 
+static int find_in_container(pid_t *pid, const char *text, const struct cli_options *o,
+                             struct error *err)
+{
+    struct discover_list list = {0};
+    struct way_url url;
+    int rc = way_url_parse(&url, text, err);
+    if (rc == 0 && !way_engine(url.scheme))
+        rc = error_set(err, ERR_USAGE, "%.300s is not of this host", text);
+    if (rc == 0)
+        rc = container_find(&list, &url, (unsigned)(o->timeout_s * 1000), -1, err);
+    if (rc != 0)
+        return rc;
+    const struct discover_vm *vm = container_choose(&list, &url, err);
+    if (vm)
+        *pid = vm->pid;
+    rc = vm ? 0 : (int)err->code;
+    discover_clear(&list);
+    return rc;
+}
+
 int local_target_find(pid_t *pid, const char *argument, const struct cli_options *o,
                       const struct app_env *env, struct error *err)
 {
     if (text_is_number(argument))
         return find_vm_process(pid, argument, err);
+    if (way_is_url(argument))
+        return find_in_container(pid, argument, o, err);
     return local_target_of_node(pid, argument, 0, o, env, err);
 }

@@ -14,7 +14,9 @@
 #include "beamtop/base/text.h"
 #include "beamtop/link/inside.h"
 #include "beamtop/link/name.h"
+#include "app/way/container.h"
 #include "app/way/reach.h"
+#include "app/way/way_methods.h"
 #include "nodes.h"
 
 /* ---- which VM is meant */
@@ -168,7 +170,8 @@ static int refuse_claimed(const struct target *t, const struct discover_vm *vm, 
 /* By its port, or the epmd there, of the namespace that it is in. */
 static void go_inside(struct target *t, const struct discover_vm *vm)
 {
-    t->way = inside_way(vm->pid, has_address(vm->node) ? strchr(vm->node, '@') + 1 : NULL);
+    t->way =
+        inside_way(vm->pid, vm->started, has_address(vm->node) ? strchr(vm->node, '@') + 1 : NULL);
     t->conn.way = t->way;
     t->conn.dial_host = *t->address ? t->address : NULL;
     t->conn.port = vm->port;
@@ -305,6 +308,17 @@ static void set_options(struct target *t, const struct cli_options *o, uint16_t 
     };
 }
 
+/* Without one the connection fails, once it has found the node. */
+static int take_cookie(struct target *t, const struct cli_options *o, const struct app_env *env,
+                       const struct discover_vm *vm, struct error *err)
+{
+    const int rc = find_cookie(t, o, env, vm, &t->no_cookie);
+    if (rc == 0 || (rc == ERR_NOT_FOUND && !o->cookie_file))
+        return 0;
+    *err = t->no_cookie;
+    return rc;
+}
+
 /* With the VM that is meant: the name, the cookie, the way. */
 static int fill_target(struct target *t, const char *name, const struct target_choice *c,
                        const struct cli_options *o, const struct app_env *env, uint16_t epmd_port,
@@ -312,11 +326,9 @@ static int fill_target(struct target *t, const char *name, const struct target_c
 {
     const struct discover_vm *vm = c->vm;
     snprintf(t->name, sizeof t->name, "%s", vm && !strchr(name, '@') ? vm->node : name);
-    int rc = find_cookie(t, o, env, vm, &t->no_cookie);
-    if (rc != 0 && (rc != ERR_NOT_FOUND || o->cookie_file)) {
-        *err = t->no_cookie;
+    int rc = take_cookie(t, o, env, vm, err);
+    if (rc != 0)
         return rc;
-    }
     set_options(t, o, epmd_port);
     t->is_claimed = vm && !c->by_pid && is_claimed(name, vm);
     rc = vm && c->sure ? set_local(t, vm, o, c->has_namesake, err) : 0;
@@ -333,31 +345,84 @@ static int fill_target(struct target *t, const char *name, const struct target_c
     return 0;
 }
 
-/* By its URL: nothing that is known of this host counts. */
-static int init_by_way(struct target *t, const char *text, const struct cli_options *o,
-                       const struct app_env *env, uint16_t epmd_port, struct error *err)
+/* ---- by a URL */
+
+static int fill_by_way(struct target *t, const struct way_url *url, const struct discover_vm *vm,
+                       const struct cli_options *o, const struct app_env *env, uint16_t epmd_port,
+                       struct error *err)
+{
+    reach_node_name(t->name, sizeof t->name, url);
+    const int rc = take_cookie(t, o, env, vm, err);
+    set_options(t, o, epmd_port);
+    t->conn.any_host = !strchr(url->node, '@');
+    return rc != 0 ? rc : target_set_tls(t, o, env, way_given(o) ? NULL : vm, err);
+}
+
+/* Through the namespaces of a VM in a container of this host. */
+static int init_in_container(struct target *t, const struct way_url *url,
+                             const struct discover_list *vms, const struct cli_options *o,
+                             const struct app_env *env, uint16_t epmd_port, struct error *err)
+{
+    const struct discover_vm *vm = container_choose(vms, url, err);
+    const int rc = vm ? fill_by_way(t, url, vm, o, env, epmd_port, err) : (int)err->code;
+    if (rc != 0)
+        return rc;
+    t->way = container_way(url, vm);
+    t->conn.way = t->way;
+    if (way_given(o))
+        return 0;
+    memcpy(t->address, vm->address, sizeof t->address);
+    t->conn.dial_host = *t->address ? t->address : NULL;
+    t->conn.port = vm->port;
+    if (vm->epmd_port != 0)
+        t->conn.epmd_port = vm->epmd_port;
+    return 0;
+}
+
+/* By a program that carries streams: nothing that is known of this host counts. */
+static int init_by_program(struct target *t, const char *text, const struct error *no_process,
+                           const struct cli_options *o, const struct app_env *env,
+                           uint16_t epmd_port, struct error *err)
 {
     struct conn_way *way = NULL;
     struct way_url url;
     int rc = reach_find(env->reach, &way, &url, text, err);
+    if (rc == 0)
+        rc = fill_by_way(t, &url, NULL, o, env, epmd_port, err);
+    t->conn.way = way;
+    if (rc != 0)
+        return rc;
+    const struct cookie *found = reach_lent(way, url.node);
+    if (found && (t->cookie.origin == COOKIE_NONE || t->cookie.origin == COOKIE_HOME))
+        target_lend(t, found);
+    if (no_process->code != ERR_NONE)
+        reach_say_why(way, no_process);
+    return 0;
+}
+
+static int init_by_url(struct target *t, const char *text, const struct cli_options *o,
+                       const struct app_env *env, uint16_t epmd_port, struct error *err)
+{
+    struct discover_list vms = {0};
+    struct error no_process = {0};
+    struct way_url url;
+    int rc = way_url_parse(&url, text, err);
     if (rc == 0 && *url.node == '\0')
         rc = error_set(err, ERR_USAGE, "%.300s: the URL lacks the node, as in %s…/NAME", text,
                        way_schemes[url.scheme]);
     if (rc != 0)
         return rc;
-    reach_node_name(t->name, sizeof t->name, &url);
-    rc = find_cookie(t, o, env, NULL, &t->no_cookie);
-    if (rc == ERR_NOT_FOUND && !o->cookie_file)
-        rc = 0;
-    else if (rc != 0)
-        *err = t->no_cookie;
-    set_options(t, o, epmd_port);
-    const struct cookie *found = reach_lent(way, url.node);
-    if (found && (t->cookie.origin == COOKIE_NONE || t->cookie.origin == COOKIE_HOME))
-        target_lend(t, found);
-    t->conn.way = way;
-    t->conn.any_host = !strchr(url.node, '@');
-    return rc != 0 ? rc : target_set_tls(t, o, env, NULL, err);
+    if (!way_engine(url.scheme))
+        return init_by_program(t, text, &no_process, o, env, epmd_port, err);
+    rc = container_find(&vms, &url, (unsigned)(o->timeout_s * 1000), -1, &no_process);
+    if (rc == ERR_NOT_FOUND || rc == ERR_REFUSED)
+        return init_by_program(t, text, &no_process, o, env, epmd_port, err);
+    if (rc == 0)
+        rc = init_in_container(t, &url, &vms, o, env, epmd_port, err);
+    else
+        *err = no_process;
+    discover_clear(&vms);
+    return rc;
 }
 
 int target_init(struct target *t, const char *name, const struct cli_options *o,
@@ -371,11 +436,11 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
     int rc = target_check_name(name, err);
     if (rc == 0)
         rc = nodes_epmd_port(o, env, &epmd_port, err);
-    if (rc == 0 && way_is_url(name))
-        return init_by_way(t, name, o, env, epmd_port, err);
+    const bool is_url = way_is_url(name);
     if (rc == 0)
-        rc = choose_vm(&choice, &own, name, o, env, vms, os_pid, err);
-    if (rc == 0)
+        rc = is_url ? init_by_url(t, name, o, env, epmd_port, err)
+                    : choose_vm(&choice, &own, name, o, env, vms, os_pid, err);
+    if (rc == 0 && !is_url)
         rc = fill_target(t, name, &choice, o, env, epmd_port, err);
     if (rc != 0)
         target_clear(t);

@@ -37,7 +37,7 @@ struct lent {
 struct way {
     struct conn_way base; /* first: what connections have */
     struct reach *all;
-    char *url, *text;
+    char *url, *text, *note;
     struct lent *lent;
 };
 
@@ -337,6 +337,7 @@ static void free_way(struct way *way)
     }
     free(way->url);
     free(way->text);
+    free(way->note);
     free(way);
 }
 
@@ -425,7 +426,11 @@ int reach_find(struct reach *w, struct conn_way **way, struct way_url *url, cons
                struct error *err)
 {
     static const char *const programs[WAY_SCHEMES] = {
-        [WAY_SSH] = "SSH to", [WAY_DOCKER] = "Docker in", [WAY_K8S] = "Kubernetes in pod"};
+        [WAY_SSH] = "SSH to",
+        [WAY_DOCKER] = "`docker exec` in",
+        [WAY_PODMAN] = "`podman exec` in",
+        [WAY_K8S] = "Kubernetes in pod",
+    };
     struct buf place;
     int rc = way_url_parse(url, text, err);
     if (rc == 0)
@@ -459,6 +464,16 @@ const char *reach_ssh_place(const struct reach *w, size_t i)
             i-- == 0)
             return w->ways[k]->url;
     return NULL;
+}
+
+void reach_say_why(struct conn_way *way, const struct error *why)
+{
+    struct way *of = (struct way *)(void *)way;
+    if (of->note)
+        return; /* connections may have it */
+    of->note = alloc_printf("connected by %s: not by the container's process, since %s", of->text,
+                            why->text);
+    way->note = of->note;
 }
 
 void reach_node_name(char *out, size_t size, const struct way_url *url)

@@ -51,6 +51,8 @@ const char *reach_keep(struct reach *w, char *text);
 /* The way of a URL, borrowed for the life of w, and the URL. ERR_USAGE, ERR_SYSTEM. */
 int reach_find(struct reach *w, struct conn_way **way, struct way_url *url, const char *text,
                struct error *err);
+/* Why that way is taken, and not one through the container's process: a notice of connections. */
+void reach_say_why(struct conn_way *way, const struct error *why);
 /* "name@host" as patterns of cookies and messages have it: the URL's node, at its host. */
 void reach_node_name(char *out, size_t size, const struct way_url *url);
 

@@ -8,16 +8,24 @@
 
 #include "app/cli/tell.h"
 #include "beamtop/base/spawn.h"
+#include "container.h"
 #include "way_methods.h"
 
 #define NO_COMMAND 127 /* of shells, and of containers */
 #define CANNOT_RUN 126 /* of containers: there is no such program */
 #define SSH_FAILED 255
 
+/* A container's VM is looked at from here where it is visible. */
 bool way_far_is_asked(const struct cli_command *command, const struct cli_options *o)
 {
-    return way_is_url(o->target) && !o->remote &&
-           (command->group == COMMANDS_HOST || strcmp(command->name, "nodes") == 0);
+    struct error why = {0};
+    if (!way_is_url(o->target) || o->remote ||
+        (command->group != COMMANDS_HOST && strcmp(command->name, "nodes") != 0) ||
+        container_is_here(o->target, (unsigned)(o->timeout_s * 1000), &why))
+        return false;
+    if (why.code != ERR_NONE)
+        tell_line("runs in the container, not here: %s", why.text);
+    return true;
 }
 
 /* The command line with the node in the URL's place. */

@@ -163,9 +163,23 @@ void way_put_master_stop(struct way_words *w, const struct way_stop *stop)
 
 /* ---- containers */
 
-static void put_docker(struct way_words *w, const struct way_url *url)
+const char *way_engine(enum way_scheme scheme)
 {
-    way_words_add(w, "docker");
+    return scheme == WAY_DOCKER ? "docker" : scheme == WAY_PODMAN ? "podman" : NULL;
+}
+
+void way_put_inspect(struct way_words *w, const struct way_url *url)
+{
+    way_words_add(w, "%s", way_engine(url->scheme));
+    way_words_add(w, "inspect");
+    way_words_add(w, "--type=container");
+    way_words_add(w, "--format={{.Id}} {{.State.Pid}}");
+    way_words_add(w, "%s", url->host);
+}
+
+static void put_container_exec(struct way_words *w, const struct way_url *url)
+{
+    way_words_add(w, "%s", way_engine(url->scheme));
     way_words_add(w, "exec");
     way_words_add(w, "-i");
     way_words_add(w, "%s", url->host);
@@ -200,9 +214,9 @@ static void put_relay(struct way_words *w, const struct way_stop *stop)
     way_words_add(w, "%s", stop->address);
 }
 
-static void put_docker_stream(struct way_words *w, const struct way_stop *stop)
+static void put_container_stream(struct way_words *w, const struct way_stop *stop)
 {
-    put_docker(w, stop->url);
+    put_container_exec(w, stop->url);
     put_relay(w, stop);
 }
 
@@ -252,7 +266,8 @@ void way_put_far(struct way_words *w, const struct way_url *url, const char *con
         put_far_program(w);
         break;
     case WAY_DOCKER:
-        put_docker(w, url);
+    case WAY_PODMAN:
+        put_container_exec(w, url);
         break;
     case WAY_K8S:
         put_kubectl_exec(w, url);
@@ -273,7 +288,8 @@ void way_put_far(struct way_words *w, const struct way_url *url, const char *con
 static const struct way_method methods[] = {
     {WAY_SSH, WAY_OPENS_AT_ONCE, "ssh to", put_ssh_stream},
     {WAY_SSH, WAY_OPENS_SAID, "ssh to", put_ssh_relay},
-    {WAY_DOCKER, WAY_OPENS_SAID, "docker exec in", put_docker_stream},
+    {WAY_DOCKER, WAY_OPENS_SAID, "Docker container", put_container_stream},
+    {WAY_PODMAN, WAY_OPENS_SAID, "Podman container", put_container_stream},
     {WAY_K8S, WAY_OPENS_SAID, "kubectl exec in", put_kubectl_stream},
     {WAY_K8S, WAY_OPENS_PORT, "kubectl port-forward to", put_kubectl_forward},
 };
@@ -287,7 +303,8 @@ const struct way_method *way_method(enum way_scheme scheme, size_t n)
 }
 
 #define OF(scheme) (1u << (scheme))
-#define CONTAINERS (OF(WAY_DOCKER) | OF(WAY_K8S))
+#define ENGINES (OF(WAY_DOCKER) | OF(WAY_PODMAN)) /* `docker` may be Podman's */
+#define CONTAINERS (ENGINES | OF(WAY_K8S))
 #define ANY (OF(WAY_SSH) | CONTAINERS)
 
 /* The first row counts whose words are in what was said. */
@@ -345,12 +362,27 @@ static const struct {
     {OF(WAY_SSH), CONN_FAILED_WAY, false, "Broken pipe", "the SSH connection is lost"},
     {OF(WAY_DOCKER), CONN_FAILED_HOST, false, "No such container",
      "there is no such container: `docker ps` lists those that run"},
+    {ENGINES, CONN_FAILED_HOST, false, "no such container",
+     "there is no such container of this user: `podman ps` lists those that run"},
     {OF(WAY_DOCKER), CONN_FAILED_WAY, false, "is not running",
-     "the container does not run: `docker ps` lists those that do"},
+     "it does not run: `docker ps` lists those that do"},
+    {OF(WAY_DOCKER), CONN_FAILED_WAY, false, "is paused",
+     "it is paused: `docker unpause` lets it go on"},
+    {ENGINES, CONN_FAILED_WAY, false, "container state improper",
+     "it does not run, or is paused: `podman ps --all` shows which"},
+    {OF(WAY_DOCKER), CONN_FAILED_HOST, false, "Multiple IDs found",
+     "several containers have an id that begins so: give more of it, or the name"},
+    {ENGINES, CONN_FAILED_HOST, false, "more than one result",
+     "several containers have an id that begins so: give more of it, or the name"},
     {OF(WAY_DOCKER), CONN_FAILED_WAY, false, "permission denied while trying to connect",
-     "you may not use the Docker daemon: run beamtop as a user who may (group docker)"},
+     "you may not use the Docker daemon: run beamtop as root, or as a user of the group docker"},
     {OF(WAY_DOCKER), CONN_FAILED_WAY, false, "Cannot connect to the Docker daemon",
-     "the Docker daemon does not answer: start it, or set DOCKER_HOST"},
+     "the Docker daemon does not answer: start it, or set DOCKER_HOST or `docker context use`"},
+    {OF(WAY_DOCKER), CONN_FAILED_WAY, false, "error during connect",
+     "the Docker daemon of DOCKER_HOST, or of the context, does not answer: `docker info` shows "
+     "why"},
+    {OF(WAY_DOCKER), CONN_FAILED_WAY, false, "unable to resolve docker endpoint",
+     "docker has no such context: `docker context ls` lists them"},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "does not exist",
      "kubectl's configuration has no such context: `kubectl config get-contexts` lists them"},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "is not valid for pod",

@@ -53,7 +53,7 @@ enum way_opens {
 struct way_method {
     enum way_scheme scheme;
     enum way_opens opens;
-    const char *name; /* for errors: "ssh to", "docker exec in" */
+    const char *name; /* for errors: "ssh to", "Docker container" */
     void (*put)(struct way_words *words, const struct way_stop *stop);
 };
 
@@ -72,6 +72,10 @@ void way_put_check(struct way_words *words, const struct way_stop *stop);
 void way_put_master(struct way_words *words, const struct way_stop *stop);
 void way_put_master_end(struct way_words *words, const struct way_stop *stop);
 void way_put_master_stop(struct way_words *words, const struct way_stop *stop);
+/* The program of a container's engine; NULL: of another scheme. */
+const char *way_engine(enum way_scheme scheme);
+/* What prints the id of a container, a blank and the OS pid of its first process, 0 if none. */
+void way_put_inspect(struct way_words *words, const struct way_url *url);
 /* A command of at most WAY_FAR_WORDS at the far side, where `beamtop` is the first word. */
 void way_put_far(struct way_words *words, const struct way_url *url, const char *const *command,
                  size_t n);

@@ -14,11 +14,16 @@
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 const char *const way_schemes[WAY_SCHEMES] = {
-    [WAY_SSH] = "ssh" SIGN, [WAY_DOCKER] = "docker" SIGN, [WAY_K8S] = "k8s" SIGN};
+    [WAY_SSH] = "ssh" SIGN,
+    [WAY_DOCKER] = "docker" SIGN,
+    [WAY_PODMAN] = "podman" SIGN,
+    [WAY_K8S] = "k8s" SIGN,
+};
 
 static const char *const forms[WAY_SCHEMES] = {
     [WAY_SSH] = "ssh://[USER@]HOST[:PORT][/NODE]",
     [WAY_DOCKER] = "docker://CONTAINER[/NODE]",
+    [WAY_PODMAN] = "podman://CONTAINER[/NODE]",
     [WAY_K8S] = "k8s://NAMESPACE/POD[/CONTAINER][/NODE@], with a context "
                 "k8s://CONTEXT/NAMESPACE/POD/[CONTAINER]",
 };
@@ -142,7 +147,7 @@ static int parse_ssh(struct way_url *url, const char *text, struct error *err)
     return *end == '/' ? take_node(url, end + 1, strlen(end + 1), err) : 0;
 }
 
-static int parse_docker(struct way_url *url, const char *text, struct error *err)
+static int parse_container(struct way_url *url, const char *text, struct error *err)
 {
     const size_t len = strcspn(text, "/");
     if (len == 0 || !take_word(url->host, sizeof url->host, text, len, "_.-"))
@@ -189,7 +194,11 @@ static int parse_k8s(struct way_url *url, const char *text, struct error *err)
 int way_url_parse(struct way_url *out, const char *text, struct error *err)
 {
     static int (*const parsers[WAY_SCHEMES])(struct way_url *, const char *, struct error *) = {
-        [WAY_SSH] = parse_ssh, [WAY_DOCKER] = parse_docker, [WAY_K8S] = parse_k8s};
+        [WAY_SSH] = parse_ssh,
+        [WAY_DOCKER] = parse_container,
+        [WAY_PODMAN] = parse_container,
+        [WAY_K8S] = parse_k8s,
+    };
     *out = (struct way_url){0};
     if (strlen(text) > WAY_URL_BYTES)
         return error_set(err, ERR_USAGE, "a URL of a node has at most %u bytes", WAY_URL_BYTES);
@@ -200,9 +209,9 @@ int way_url_parse(struct way_url *out, const char *text, struct error *err)
             return parsers[i](out, text + len, err);
         }
     }
-    return error_set(err, ERR_USAGE, "%.*s" SIGN ": a node is reached by %s, %s or %s",
+    return error_set(err, ERR_USAGE, "%.*s" SIGN ": a node is reached by %s, %s, %s or %s",
                      (int)strspn(text, LETTERS), text, way_schemes[WAY_SSH],
-                     way_schemes[WAY_DOCKER], way_schemes[WAY_K8S]);
+                     way_schemes[WAY_DOCKER], way_schemes[WAY_PODMAN], way_schemes[WAY_K8S]);
 }
 
 bool way_url_is_beside(const struct way_url *a, const struct way_url *b)
@@ -237,6 +246,7 @@ static void put_place(struct buf *out, const struct way_url *url)
             buf_printf(out, ":%u", url->port);
         break;
     case WAY_DOCKER:
+    case WAY_PODMAN:
         buf_puts(out, url->host);
         break;
     case WAY_K8S:

@@ -4,6 +4,7 @@
  *
  *   ssh://[USER@]HOST[:PORT][/NODE]
  *   docker://CONTAINER[/NODE]
+ *   podman://CONTAINER[/NODE]
  *   k8s://NAMESPACE/POD[/CONTAINER][/NODE@]
  *   k8s://CONTEXT/NAMESPACE/POD/[CONTAINER][/NODE@]
  *
@@ -23,13 +24,13 @@
 /* Bytes of a URL. A list of nodes has names and URLs side by side. */
 #define WAY_URL_BYTES LIMIT_NODE_NAME_BYTES
 
-enum way_scheme { WAY_SSH, WAY_DOCKER, WAY_K8S, WAY_SCHEMES };
+enum way_scheme { WAY_SSH, WAY_DOCKER, WAY_PODMAN, WAY_K8S, WAY_SCHEMES };
 
 struct way_url {
     enum way_scheme scheme;
-    char user[128]; /* ssh; "": as ssh's configuration says */
-    char host[256]; /* the host, the container of docker, or the pod */
-    uint16_t port;  /* of ssh; 0: as its configuration says */
+    char user[128];                                /* ssh; "": as ssh's configuration says */
+    char host[256];                                /* the host, the container, or the pod */
+    uint16_t port;                                 /* of ssh; 0: as its configuration says */
     char context[256], space[256], container[256]; /* of Kubernetes; "": kubectl's defaults */
     char node[LIMIT_NODE_NAME_BYTES + 1];          /* "name" or "name@host"; "": not given */
 };

@@ -318,16 +318,10 @@ static void set_numbers(const struct scan *s, const struct proc *p, struct disco
     (void)proc_user(p, &vm->uid, &vm->one_user);
     if (proc_read(p->dir, "statm", text, sizeof text) > 0 && sscanf(text, "%*u %llu", &value) == 1)
         vm->rss_bytes = value * (unsigned long long)sysconf(_SC_PAGESIZE);
-    /* Field 22 of stat; the second is a name in brackets, which may hold anything. */
-    if (s->uptime_s >= 0 && proc_read(p->dir, "stat", text, sizeof text) > 0) {
-        const char *at = strrchr(text, ')');
-        if (at && sscanf(at,
-                         ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d "
-                         "%*d %*d %*d %*d %*d %llu",
-                         &value) == 1) {
-            double age_s = s->uptime_s - (double)value / (double)sysconf(_SC_CLK_TCK);
-            vm->uptime_s = age_s > 0 ? age_s : 0;
-        }
+    vm->started = proc_started(p);
+    if (s->uptime_s >= 0 && vm->started != 0) {
+        const double age_s = s->uptime_s - (double)vm->started / (double)sysconf(_SC_CLK_TCK);
+        vm->uptime_s = age_s > 0 ? age_s : 0;
     }
 }
 
@@ -370,11 +364,18 @@ static bool look_at(struct scan *s, const char *pid)
     return is_vm;
 }
 
-bool discover_is_vm(pid_t pid)
+bool discover_is_vm(pid_t pid, uint64_t started)
 {
     char text[16];
     struct scan s = {.tree = "/proc"};
+    struct proc p;
     snprintf(text, sizeof text, "%d", (int)pid);
+    if (started != 0) {
+        const bool is_it = proc_open(&p, s.tree, text) == 0 && proc_started(&p) == started;
+        proc_close(&p);
+        if (!is_it)
+            return false;
+    }
     return look_at(&s, text);
 }
 

@@ -2,6 +2,7 @@
 #include "beamtop/link/inside.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 struct inside {
     struct conn_way way; /* first */
     pid_t pid;
+    uint64_t started;
     char tree[32], text[64];
     char host[INET6_ADDRSTRLEN];
 };
@@ -35,15 +37,16 @@ static int wait_answer(int fd, int timeout_ms, int cancel_fd)
 }
 
 /* 0 and the reply; an errno value of the waiting; or a negative enum err. */
-static int ask_helper(pid_t pid, const char *host, const struct way_request *r,
+static int ask_helper(pid_t pid, uint64_t started, const char *host, const struct way_request *r,
                       struct inside_reply *reply, int *socket, struct error *err)
 {
-    char number[16], port[8], there[INET6_ADDRSTRLEN], here[INET6_ADDRSTRLEN];
+    char number[16], start[24], port[8], there[INET6_ADDRSTRLEN], here[INET6_ADDRSTRLEN];
     char name[] = "beamtop", word[] = INSIDE_WORD;
-    char *words[] = {name, word, number, there, port, here, NULL};
+    char *words[] = {name, word, number, start, there, port, here, NULL};
     int answers = -1;
     pid_t helper = 0;
     snprintf(number, sizeof number, "%d", (int)pid);
+    snprintf(start, sizeof start, "%" PRIu64, started);
     snprintf(port, sizeof port, "%u", r->port);
     snprintf(there, sizeof there, "%s", r->address ? r->address : INSIDE_NONE);
     snprintf(here, sizeof here, "%s", host && *host ? host : INSIDE_NONE);
@@ -66,7 +69,7 @@ static int open_inside(struct conn_way *way, const struct way_request *request,
     const struct inside *in = (const struct inside *)way;
     struct inside_reply reply;
     int fd = -1;
-    int rc = ask_helper(in->pid, in->host, request, &reply, &fd, err);
+    int rc = ask_helper(in->pid, in->started, in->host, request, &reply, &fd, err);
     if (rc == 0 && reply.stage == INSIDE_CONNECTED)
         *out = (struct way_stream){.fd = fd, .id = 1};
     else if (rc == 0 && reply.stage == INSIDE_NOT_CONNECTED)
@@ -86,12 +89,13 @@ static void release_inside(struct conn_way *way)
     free(way);
 }
 
-struct conn_way *inside_way(pid_t pid, const char *host)
+struct conn_way *inside_way(pid_t pid, uint64_t started, const char *host)
 {
     static const struct conn_way_class class = {.open = open_inside, .release = release_inside};
     struct inside *in = alloc_zero(1, sizeof *in);
     way_init(&in->way, &class);
     in->pid = pid;
+    in->started = started;
     snprintf(in->host, sizeof in->host, "%s", host ? host : "");
     snprintf(in->tree, sizeof in->tree, "/proc/%d", (int)pid);
     snprintf(in->text, sizeof in->text, "the network namespace of OS process %d", (int)pid);
@@ -105,7 +109,7 @@ int inside_check(pid_t pid, struct error *err)
     const struct way_request request = {.timeout_ms = CHECK_MS, .cancel_fd = -1};
     struct inside_reply reply;
     int fd = -1;
-    const int rc = ask_helper(pid, NULL, &request, &reply, &fd, err);
+    const int rc = ask_helper(pid, 0, NULL, &request, &reply, &fd, err);
     if (rc > 0)
         return error_set(err, ERR_TIMEOUT,
                          "the network namespace of OS process %d: no answer "

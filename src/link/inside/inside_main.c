@@ -17,13 +17,14 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "beamtop/link/discover.h"
 #include "inside_reply.h"
 
-enum { WORDS = 6 }; /* the program, INSIDE_WORD, PID, ADDRESS, PORT, HOST */
+enum { WORDS = 7 }; /* the program, INSIDE_WORD, PID, STARTED, ADDRESS, PORT, HOST */
 
 /* ---- the namespaces */
 
@@ -34,10 +35,18 @@ static int open_owner(int process, int network)
     return owner >= 0 ? owner : openat(process, "ns/user", O_RDONLY | O_CLOEXEC);
 }
 
+/* That of this process: nothing is to be entered, nor allowed. */
+static bool is_here(int network)
+{
+    struct stat there, here;
+    return fstat(network, &there) == 0 && stat("/proc/self/ns/net", &here) == 0 &&
+           there.st_dev == here.st_dev && there.st_ino == here.st_ino;
+}
+
 /* Who may not enter it as it is may be the one that has made its user namespace. 0 or errno. */
 static int enter(int process, int network)
 {
-    if (setns(network, CLONE_NEWNET) == 0)
+    if (is_here(network) || setns(network, CLONE_NEWNET) == 0)
         return 0;
     const int why = errno;
     const int owner = why == EPERM ? open_owner(process, network) : -1;
@@ -47,12 +56,12 @@ static int enter(int process, int network)
 }
 
 /* The stage that failed, or INSIDE_ENTERED. */
-static struct inside_reply enter_process(pid_t pid)
+static struct inside_reply enter_process(pid_t pid, uint64_t started)
 {
     char path[32];
     snprintf(path, sizeof path, "/proc/%d", (int)pid);
     const int process = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (process < 0 || !discover_is_vm(pid))
+    if (process < 0 || !discover_is_vm(pid, started))
         return (struct inside_reply){.stage = INSIDE_NO_PROCESS};
     const int network = openat(process, "ns/net", O_RDONLY | O_CLOEXEC);
     if (network < 0)
@@ -142,16 +151,17 @@ bool inside_is_meant(int argc, char *const *argv)
 
 int inside_main(int argc, char *const *argv)
 {
-    long pid = 0, port = 0;
+    long pid = 0, started = 0, port = 0;
     int fd = -1;
     if (!inside_is_meant(argc, argv) || !read_helper_word(argv[2], INT_MAX, &pid) || pid == 0 ||
-        !read_helper_word(argv[4], UINT16_MAX, &port))
+        !read_helper_word(argv[3], LONG_MAX, &started) ||
+        !read_helper_word(argv[5], UINT16_MAX, &port))
         return 2;
     /* What is in that namespace has rights over it: nobody there reads this process. */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     (void)syscall(SYS_close_range, 3U, ~0U, 0U);
-    struct inside_reply reply = enter_process((pid_t)pid);
+    struct inside_reply reply = enter_process((pid_t)pid, (uint64_t)started);
     if (port != 0)
-        connect_to_node(&reply, argv[3], argv[5], (uint16_t)port, &fd);
+        connect_to_node(&reply, argv[4], argv[6], (uint16_t)port, &fd);
     _exit(inside_reply_send(STDIN_FILENO, &reply, fd) == 0 ? 0 : 1);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* URLs of nodes, the command lines that are made of them, and what errors of other programs mean.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "../../test.h"
 #include "app/pod/pod.h"
+#include "app/way/container.h"
 #include "app/way/way_methods.h"
 #include "beamtop/base/text.h"
 
@@ -23,6 +25,7 @@ TEST(test_parse)
         {"ssh://web1/caf%C3%A9", "", "web1", 0, "", "", "", "caf\xc3\xa9"},
         {"docker://shop_1", "", "shop_1", 0, "", "", "", ""},
         {"docker://shop/app", "", "shop", 0, "", "", "", "app"},
+        {"podman://shop/app", "", "shop", 0, "", "", "", "app"},
         {"k8s://ns/pod-0", "", "pod-0", 0, "", "ns", "", ""},
         {"k8s://ns/pod-0/app", "", "pod-0", 0, "", "ns", "app", ""},
         {"k8s://ns/pod-0/app@", "", "pod-0", 0, "", "ns", "", "app"},
@@ -84,6 +87,7 @@ TEST(test_refuse)
         "docker://",
         "docker://-v",
         "docker://a$b",
+        "podman://--url=x",
         "k8s://pod",
         "k8s://ns/",
         "k8s:///pod",
@@ -142,6 +146,7 @@ TEST(test_words)
                 "-oBatchMode=yes -oConnectTimeout=5 -- web1 'sh' '-c' 'beamtop' '4369' "
                 "'127.0.0.1'");
     check_words("docker://shop", 0, "docker exec -i shop sh -c beamtop 4369 127.0.0.1");
+    check_words("podman://shop", 0, "podman exec -i shop sh -c beamtop 4369 127.0.0.1");
     check_words("k8s://c%2Fx/ns/pod/app", 0,
                 "kubectl --context=c/x --namespace=ns exec -i --container=app pod -- sh -c beamtop "
                 "4369 127.0.0.1");
@@ -189,6 +194,44 @@ TEST(test_pod)
     }
 }
 
+TEST(test_inspect_words)
+{
+    const struct way_url url = {.scheme = WAY_PODMAN, .host = "shop"};
+    struct way_words words = {0};
+    way_put_inspect(&words, &url);
+    assert_string_equal(words.all[0], "podman");
+    assert_string_equal(words.all[words.n - 1], "shop");
+    assert_null(words.all[words.n]);
+    assert_null(way_engine(WAY_SSH));
+    way_words_clear(&words);
+}
+
+/* By its name, else the only one that has none yet. */
+TEST(test_choose)
+{
+    static struct discover_vm vms[] = {{.pid = 7, .node = "a@x"},
+                                       {.pid = 8, .node = "ab@x"},
+                                       {.pid = 9, .node = ""},
+                                       {.pid = 10, .node = ""}};
+    static const struct {
+        const char *node;
+        size_t first, n;
+        pid_t pid; /* 0: none */
+    } cases[] = {{"", 0, 1, 7},    {"", 0, 2, 0},  {"a", 0, 2, 7}, {"a@x", 0, 2, 7},
+                 {"a@y", 0, 2, 0}, {"b", 0, 2, 0}, {"", 2, 1, 9},  {"b", 0, 3, 9},
+                 {"a", 0, 3, 7},   {"b", 0, 4, 0}, {"", 2, 2, 0},  {"a@y", 0, 3, 9}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct discover_list list = {.vms = vms + cases[i].first, .count = cases[i].n};
+        struct way_url url = {.scheme = WAY_DOCKER, .host = "h"};
+        struct error err = {0};
+        snprintf(url.node, sizeof url.node, "%s", cases[i].node);
+        print_message("# %zu\n", i);
+        const struct discover_vm *vm = container_choose(&list, &url, &err);
+        assert_int_equal(vm ? vm->pid : 0, cases[i].pid);
+        assert_int_equal(err.code, vm ? ERR_NONE : ERR_USAGE);
+    }
+}
+
 /* A shell reads the words there. */
 TEST(test_far_words)
 {
@@ -231,6 +274,27 @@ TEST(test_explain)
         {WAY_SSH, "first\r\nsomething new\r\n\r\n", CONN_FAILED_WAY, false, ": something new"},
         {WAY_DOCKER, "Cannot connect to the Docker daemon at unix:///x. Is it running?\n",
          CONN_FAILED_WAY, false, "DOCKER_HOST"},
+        {WAY_DOCKER, "Error: No such container: h\n", CONN_FAILED_HOST, false, "docker ps"},
+        {WAY_DOCKER, "Error response from daemon: Container h is paused, unpause the container\n",
+         CONN_FAILED_WAY, false, "docker unpause"},
+        {WAY_DOCKER, "Error response from daemon: Multiple IDs found with provided prefix: 0\n",
+         CONN_FAILED_HOST, false, "more of it"},
+        {WAY_DOCKER, "error during connect: Get \"http://x\": dial tcp: no such host\n",
+         CONN_FAILED_WAY, false, "DOCKER_HOST"},
+        {WAY_DOCKER,
+         "Emulate Docker CLI using podman.\nError: inspecting object: no such container h\n",
+         CONN_FAILED_HOST, false, "podman ps"},
+        {WAY_PODMAN, "Error: no container with name or ID \"h\" found: no such container\n",
+         CONN_FAILED_HOST, false, "podman ps"},
+        {WAY_PODMAN,
+         "Error: can only create exec sessions on running containers: container state improper\n",
+         CONN_FAILED_WAY, false, "paused"},
+        {WAY_PODMAN, "Error: more than one result for container ID 0: container already exists\n",
+         CONN_FAILED_HOST, false, "more of it"},
+        {WAY_PODMAN,
+         "Error: runc: exec failed: unable to start container process: exec: \"sh\": executable "
+         "file not found in $PATH: OCI runtime attempted to invoke a command that was not found\n",
+         CONN_FAILED_WAY, true, "no shell"},
         {WAY_DOCKER, WAY_OPEN_LINE "\nconnect: Connection refused\n", CONN_FAILED_REFUSED, false,
          "that port there"},
         {WAY_DOCKER, WAY_OPEN_LINE "\n", CONN_FAILED_WAY, false, "no reason was given"},

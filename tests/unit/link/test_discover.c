@@ -547,6 +547,54 @@ TEST(test_bound_by_user_namespace)
     memcpy(tree, kept, sizeof kept);
 }
 
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static void make_place(const char *pid, const char *file, const char *text, const char *mounts)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", pid, file);
+    make_file(path, text, strlen(text));
+    snprintf(path, sizeof path, "%s/ns/mnt", pid);
+    make_link(path, mounts);
+}
+
+/* Those in the mount namespace of a process that the container's id is written at. */
+TEST(test_keep_container)
+{
+    static const struct {
+        pid_t first;
+        const char *id, *kept;
+    } cases[] = {
+        {10, ID, "10 11 "}, {12, ID, "12 "}, {10, "other", ""},
+        {13, ID, ""},       {26, ID, ""},    {9999, ID, ""},
+    };
+    make_place("10", "cgroup", "0::/docker/" ID "\n", "mnt:[10]");
+    make_place("11", "cgroup", "0::/docker/" ID "/below\n", "mnt:[10]");
+    make_place("12", "mountinfo", "1 2 0:1 /containers/" ID "/hosts /etc/hosts\n", "mnt:[12]");
+    make_place("13", "cgroup", "0::/\n", "mnt:[10]");
+    make_file("26/cgroup", "0::/docker/" ID "\n", strlen("0::/docker/" ID "\n"));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct discover_options o = {.proc_root = tree};
+        struct discover_list list;
+        struct error err = {0};
+        char kept[64] = "";
+        scan(&list);
+        for (size_t k = 0; k < list.count; k++) /* another process by now */
+            list.vms[k].started += list.vms[k].pid == 13;
+        const int rc = discover_keep_container(&list, &o, cases[i].first, cases[i].id, &err);
+        for (size_t k = 0; k < list.count; k++)
+            snprintf(kept + strlen(kept), sizeof kept - strlen(kept), "%d ", list.vms[k].pid);
+        print_message("# %d: %s\n", cases[i].first, kept);
+        assert_int_equal(list.count, strlen(cases[i].kept) / 3);
+        for (const char *at = cases[i].kept; *at != '\0'; at += 3) {
+            const char pid[] = {at[0], at[1], ' ', '\0'};
+            assert_non_null(strstr(kept, pid));
+        }
+        assert_int_equal(rc, list.count > 0 ? 0 : ERR_NOT_FOUND);
+        discover_clear(&list);
+    }
+}
+
 static void take_list(void *arg, struct discover_list *list)
 {
     struct discover_list *out = arg;

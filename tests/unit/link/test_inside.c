@@ -185,33 +185,37 @@ static int run_helper(char *const *words, int argc)
 TEST_WITH(it_enters_only_a_vm, open_ends, close_ends)
 {
     char own[16];
-    char name[] = "beamtop", word[] = INSIDE_WORD, any[] = INSIDE_NONE, port[] = "4369";
-    char *words[] = {name, word, own, any, port, any, NULL};
+    char name[] = "beamtop", word[] = INSIDE_WORD, any[] = INSIDE_NONE, port[] = "4369",
+         started[] = "0";
+    char *words[] = {name, word, own, started, any, port, any, NULL};
     struct inside_reply got;
     int fd = -1;
     (void)state;
     snprintf(own, sizeof own, "%d", (int)getpid());
-    assert_int_equal(run_helper(words, 6), 0);
+    assert_int_equal(run_helper(words, 7), 0);
     assert_true(takes(&got, &fd));
     assert_int_equal(got.stage, INSIDE_NO_PROCESS);
 }
 
 TEST_WITH(other_words_are_refused, open_ends, close_ends)
 {
-    static const char *const rows[][2] = {{"0", "1"},     {"-1", "1"}, {"x", "1"},
-                                          {"", "1"},      {"1x", "1"}, {"1", "x"},
-                                          {"1", "65536"}, {"1", "-1"}, {"99999999999", "1"}};
+    static const char *const rows[][3] = {
+        {"0", "0", "1"},  {"-1", "0", "1"}, {"x", "0", "1"},           {"", "0", "1"},
+        {"1x", "0", "1"}, {"1", "0", "x"},  {"1", "0", "65536"},       {"1", "0", "-1"},
+        {"1", "-1", "1"}, {"1", "x", "1"},  {"99999999999", "0", "1"},
+    };
     char name[] = "beamtop", word[] = INSIDE_WORD, any[] = INSIDE_NONE, other[] = "inside";
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        char pid[16], port[16];
-        char *words[] = {name, word, pid, any, port, any, NULL};
+        char pid[16], started[16], port[16];
+        char *words[] = {name, word, pid, started, any, port, any, NULL};
         snprintf(pid, sizeof pid, "%s", rows[i][0]);
-        snprintf(port, sizeof port, "%s", rows[i][1]);
-        assert_int_equal(run_helper(words, 6), 2);
-        assert_true(inside_is_meant(6, words));
-        assert_false(inside_is_meant(5, words));
-        words[1] = other;
+        snprintf(started, sizeof started, "%s", rows[i][1]);
+        snprintf(port, sizeof port, "%s", rows[i][2]);
+        assert_int_equal(run_helper(words, 7), 2);
+        assert_true(inside_is_meant(7, words));
         assert_false(inside_is_meant(6, words));
+        words[1] = other;
+        assert_false(inside_is_meant(7, words));
     }
 }

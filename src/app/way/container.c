@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "container.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/clock.h"
+#include "beamtop/link/inside.h"
+#include "way_child.h"
+#include "way_methods.h"
+
+#define ID_DIGITS 64u
+
+struct inspected {
+    char id[ID_DIGITS + 1];
+    pid_t first; /* 0: it does not run */
+};
+
+/* ---- the engine's program */
+
+/* 0 once it has ended; ETIMEDOUT, ECANCELED. */
+static int await_end(struct way_child *said, struct way_child *printed, unsigned timeout_ms,
+                     int cancel_fd)
+{
+    const uint64_t end_ns = clock_mono_ns() + (uint64_t)timeout_ms * 1000000u;
+    const int ended = (int)syscall(SYS_pidfd_open, said->pid, 0);
+    int rc = ended >= 0 ? 0 : errno;
+    for (bool has_ended = false; rc == 0 && !has_ended;) {
+        const uint64_t now = clock_mono_ns();
+        struct pollfd fds[] = {{.fd = ended, .events = POLLIN},
+                               {.fd = said->errors, .events = POLLIN},
+                               {.fd = printed->out, .events = POLLIN},
+                               {.fd = cancel_fd, .events = POLLIN}};
+        const int n = now >= end_ns ? 0 : poll(fds, 4, (int)((end_ns - now) / 1000000u) + 1);
+        if (n < 0)
+            rc = errno == EINTR ? 0 : errno;
+        else
+            rc = n == 0 ? ETIMEDOUT : fds[3].revents != 0 ? ECANCELED : 0;
+        has_ended = n > 0 && fds[0].revents != 0;
+        way_child_read(said, &said->errors);
+        way_child_read(printed, &printed->out);
+    }
+    if (ended >= 0)
+        close(ended);
+    return rc;
+}
+
+/* Its exit status; with what it has started it ends here. */
+static int reap(pid_t pid)
+{
+    int status = 0;
+    (void)kill(-pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+static bool read_inspected(struct inspected *out, const char *text)
+{
+    char *end = NULL;
+    if (strspn(text, "0123456789abcdef") != ID_DIGITS || text[ID_DIGITS] != ' ' ||
+        !isdigit((unsigned char)text[ID_DIGITS + 1]))
+        return false;
+    errno = 0;
+    const long first = strtol(text + ID_DIGITS + 1, &end, 10);
+    if (errno != 0 || first > INT_MAX || strcmp(end, "\n") != 0)
+        return false;
+    memcpy(out->id, text, ID_DIGITS);
+    out->id[ID_DIGITS] = '\0';
+    out->first = (pid_t)first;
+    return true;
+}
+
+static int judge(struct inspected *out, const struct way_child *said,
+                 const struct way_child *printed, int status, struct error *err)
+{
+    const struct way_method *m = way_method(said->url.scheme, 0);
+    enum conn_failure why;
+    bool another;
+    if (status != 0) {
+        way_explain_said(m, &said->url, said->said, &why, &another, err);
+        return (int)err->code;
+    }
+    if (!read_inspected(out, printed->said))
+        return error_set(err, ERR_CONNECT,
+                         "%s %s: `%s inspect` printed something other than an id and an OS pid",
+                         m->name, said->url.host, way_engine(said->url.scheme));
+    if (out->first == 0)
+        return error_set(err, ERR_CONNECT, "%s %s: it does not run. `%s start %s` starts it",
+                         m->name, said->url.host, way_engine(said->url.scheme), said->url.host);
+    return 0;
+}
+
+static int inspect(struct inspected *out, const struct way_url *url, unsigned timeout_ms,
+                   int cancel_fd, struct error *err)
+{
+    struct way_child said = {.url = *url, .errors = -1, .out = -1};
+    struct way_child printed = {.errors = -1, .out = -1};
+    struct way_words words = {0};
+    way_put_inspect(&words, url);
+    int rc = way_spawn(&said.pid, words.all, -1, &printed.out, &said.errors, false);
+    way_words_clear(&words);
+    if (rc == ENOENT)
+        return error_set(err, ERR_CONNECT,
+                         "there is no %s on this host: install it, or add it to PATH",
+                         way_engine(url->scheme));
+    if (rc != 0)
+        return error_set_errno(err, rc, "%s cannot be started", way_engine(url->scheme));
+    rc = await_end(&said, &printed, timeout_ms, cancel_fd);
+    const int status = reap(said.pid);
+    if (said.errors >= 0)
+        close(said.errors);
+    if (printed.out >= 0)
+        close(printed.out);
+    if (rc == ETIMEDOUT)
+        return error_set(err, ERR_TIMEOUT, "%s did not answer in %.3g s. Try --timeout 20",
+                         way_engine(url->scheme), timeout_ms / 1000.0);
+    if (rc != 0)
+        return error_set_errno(err, rc, "%s was not waited for", way_engine(url->scheme));
+    return judge(out, &said, &printed, status, err);
+}
+
+/* ---- its VMs */
+
+int container_find(struct discover_list *out, const struct way_url *url, unsigned timeout_ms,
+                   int cancel_fd, struct error *err)
+{
+    const struct discover_options options = {0};
+    struct inspected container;
+    int rc = inspect(&container, url, timeout_ms, cancel_fd, err);
+    if (rc == 0)
+        rc = discover_scan(out, &options, err);
+    if (rc != 0)
+        return rc;
+    rc = discover_keep_container(out, &options, container.first, container.id, err);
+    for (size_t i = 0; i < out->count; i++)
+        discover_port(&out->vms[i], &options);
+    if (rc != 0)
+        discover_clear(out);
+    return rc;
+}
+
+static int fail_choice(const struct discover_list *list, const struct way_url *url,
+                       struct error *err)
+{
+    struct buf urls;
+    buf_init(&urls, 0);
+    for (size_t i = 0; i < list->count; i++) {
+        char alive[LIMIT_NODE_NAME_BYTES + 1];
+        snprintf(alive, sizeof alive, "%.*s", (int)strcspn(list->vms[i].node, "@"),
+                 list->vms[i].node);
+        buf_puts(&urls, urls.len > 0 ? ", " : "");
+        if (*alive)
+            way_url_put(&urls, url, alive);
+        else
+            buf_printf(&urls, "OS process %d", (int)list->vms[i].pid);
+    }
+    error_set(err, ERR_USAGE, "%s %s has %zu VM%s, %s: %s", way_method(url->scheme, 0)->name,
+              url->host, list->count, list->count == 1 ? "" : "s",
+              *url->node ? "and none is that node" : "give one", buf_cstr(&urls));
+    buf_clear(&urls);
+    return ERR_USAGE;
+}
+
+static bool is_meant(const struct discover_vm *vm, const char *node)
+{
+    const size_t len = strcspn(node, "@");
+    return strncmp(vm->node, node, len) == 0 && vm->node[len] == '@' &&
+           (node[len] == '\0' || strcmp(vm->node, node) == 0);
+}
+
+/* One that got its name after its start may be the node. */
+const struct discover_vm *container_choose(const struct discover_list *list,
+                                           const struct way_url *url, struct error *err)
+{
+    const struct discover_vm *found[2] = {NULL, NULL}; /* by its name, without one */
+    size_t n[2] = {0, 0};
+    for (size_t i = 0; i < list->count; i++) {
+        const struct discover_vm *vm = &list->vms[i];
+        const size_t unnamed = vm->node[0] == '\0';
+        if (*url->node && !unnamed && !is_meant(vm, url->node))
+            continue;
+        found[unnamed] = vm;
+        n[unnamed]++;
+    }
+    if (n[0] == 1)
+        return found[0];
+    if (n[0] == 0 && n[1] == 1)
+        return found[1];
+    (void)fail_choice(list, url, err);
+    return NULL;
+}
+
+bool container_is_here(const char *text, unsigned timeout_ms, struct error *why)
+{
+    struct discover_list list = {0};
+    struct way_url url;
+    if (way_url_parse(&url, text, why) != 0 || !way_engine(url.scheme))
+        return false;
+    const int rc = container_find(&list, &url, timeout_ms, -1, why);
+    if (rc == 0)
+        discover_clear(&list);
+    return rc != ERR_NOT_FOUND && rc != ERR_REFUSED;
+}
+
+/* ---- the way */
+
+struct container_way {
+    struct conn_way way; /* first */
+    struct way_url url;
+    pid_t pid; /* of the VM, and when that started */
+    uint64_t started;
+    uint16_t named, port; /* what the connection takes for the VM's port, and what is */
+    char tree[32], text[300];
+};
+
+static void set_vm(struct container_way *w, const struct discover_vm *vm)
+{
+    w->pid = vm->pid;
+    w->started = vm->started;
+    w->port = vm->port;
+    snprintf(w->tree, sizeof w->tree, "/proc/%d", (int)vm->pid);
+}
+
+/* 0, an errno value of the waiting, or a negative enum err. */
+static int find_again(struct container_way *w, const struct way_request *request, struct error *err)
+{
+    const uint64_t end_ns = clock_mono_ns() + (uint64_t)request->timeout_ms * 1000000u;
+    struct discover_list list = {0};
+    int rc = container_find(&list, &w->url, request->timeout_ms, request->cancel_fd, err);
+    if (rc != 0)
+        return clock_mono_ns() >= end_ns ? ETIMEDOUT : rc;
+    const struct discover_vm *vm = container_choose(&list, &w->url, err);
+    if (vm)
+        set_vm(w, vm);
+    discover_clear(&list);
+    return vm ? 0 : (int)err->code;
+}
+
+static int open_in_container(struct conn_way *way, const struct way_request *request,
+                             struct way_stream *out, enum conn_failure *why, struct error *err)
+{
+    struct container_way *w = (struct container_way *)(void *)way;
+    struct way_request there = *request;
+    const bool listens = w->named == 0 || w->port != 0; /* one that has begun may not yet */
+    int rc = listens && discover_is_vm(w->pid, w->started) ? 0 : find_again(w, request, err);
+    if (rc < 0) {
+        *why = CONN_FAILED_WAY;
+        err->code = ERR_CONNECT;
+        return ERR_CONNECT;
+    }
+    if (rc > 0)
+        return rc;
+    if (w->named != 0 && request->port == w->named)
+        there.port = w->port;
+    if (there.port == 0)
+        return ECONNREFUSED;
+    struct conn_way *inside = inside_way(w->pid, w->started, NULL);
+    rc = inside->class->open(inside, &there, out, why, err);
+    way_drop(inside);
+    return rc;
+}
+
+static void release_container(struct conn_way *way)
+{
+    free(way);
+}
+
+struct conn_way *container_way(const struct way_url *url, const struct discover_vm *vm)
+{
+    static const struct conn_way_class class = {.open = open_in_container,
+                                                .release = release_container};
+    struct container_way *w = alloc_zero(1, sizeof *w);
+    way_init(&w->way, &class);
+    w->url = *url;
+    w->named = vm->port;
+    set_vm(w, vm);
+    snprintf(w->text, sizeof w->text, "the namespaces of %s", url->host);
+    w->way.proc_tree = w->tree;
+    w->way.text = w->text;
+    return &w->way;
+}
