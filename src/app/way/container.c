@@ -123,7 +123,7 @@ static int inspect(struct inspected *out, const struct way_url *url, unsigned ti
     if (printed.out >= 0)
         close(printed.out);
     if (rc == ETIMEDOUT)
-        return error_set(err, ERR_TIMEOUT, "%s did not answer in %.3g s. Try --timeout 20",
+        return error_set(err, ERR_CONNECT, "%s did not answer in %.3g s. Try --timeout 20",
                          way_engine(url->scheme), timeout_ms / 1000.0);
     if (rc != 0)
         return error_set_errno(err, rc, "%s was not waited for", way_engine(url->scheme));
