@@ -208,9 +208,8 @@ static void end_stream(struct server *s, struct way_child *c)
     if (lost && c->said_len == 0)
         error_set(&err, ERR_CONNECT, "ssh to %s: the SSH connection is lost", c->url.host);
     way_explain_said(m, &c->url, c->said, &why, &another, &err);
-    struct error all = err;
-    if (*c->before)
-        error_set(&all, err.code, "%s; %s", c->before, err.text);
+    struct error all = {0};
+    error_set(&all, err.code, "%s%s%s", c->before, *c->before ? "; " : "", err.text);
     if (c->exit_status != 0)
         way_masters_doubt(&s->masters, &stop);
     if (another && try_another(s, c, &err))
