@@ -415,6 +415,11 @@ static int init_by_url(struct target *t, const char *text, const struct cli_opti
     if (!way_engine(url.scheme))
         return init_by_program(t, text, &no_process, o, env, epmd_port, err);
     rc = container_find(&vms, &url, (unsigned)(o->timeout_s * 1000), -1, &no_process);
+    /* Not there, but with its host: maybe one that is reached from there, as of a cluster. */
+    if (rc == 0 && strchr(url.node, '@') && !container_choose(&vms, &url, &no_process)) {
+        discover_clear(&vms);
+        rc = ERR_NOT_FOUND;
+    }
     if (rc == ERR_NOT_FOUND || rc == ERR_REFUSED)
         return init_by_program(t, text, &no_process, o, env, epmd_port, err);
     if (rc == 0)
@@ -451,7 +456,7 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
 void target_go_to_its_host(struct target *t)
 {
     const char *at = strchr(t->name, '@');
-    if (t->conn.way && at)
+    if (t->conn.way && !t->conn.way->proc_tree && at)
         t->conn.dial_host = at + 1;
 }
 

@@ -27,7 +27,8 @@ int target_check_name(const char *name, struct error *err);
     "OS process %lld (%s) runs without distribution: start it with -sname or -name, or sample it " \
     "as it is: beamtop sample %lld"
 
-/* By a way: to the host in its name, as the far side resolves it, and not to the way's end. */
+/* By a program that carries streams: to the host in its name, as the far side resolves it, and not
+ * to the program's end. A VM of this host is at the end of its way. */
 void target_go_to_its_host(struct target *t);
 /*
  * Fills t for `name`, or for the OS pid of a VM of this host in its place. A name without a host
