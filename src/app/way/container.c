@@ -4,20 +4,15 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/link/inside.h"
-#include "way_child.h"
 #include "way_methods.h"
+#include "way_run.h"
 
 #define ID_DIGITS 64u
 
@@ -27,43 +22,6 @@ struct inspected {
 };
 
 /* ---- the engine's program */
-
-/* 0 once it has ended; ETIMEDOUT, ECANCELED. */
-static int await_end(struct way_child *said, struct way_child *printed, unsigned timeout_ms,
-                     int cancel_fd)
-{
-    const uint64_t end_ns = clock_mono_ns() + (uint64_t)timeout_ms * 1000000u;
-    const int ended = (int)syscall(SYS_pidfd_open, said->pid, 0);
-    int rc = ended >= 0 ? 0 : errno;
-    for (bool has_ended = false; rc == 0 && !has_ended;) {
-        const uint64_t now = clock_mono_ns();
-        struct pollfd fds[] = {{.fd = ended, .events = POLLIN},
-                               {.fd = said->errors, .events = POLLIN},
-                               {.fd = printed->out, .events = POLLIN},
-                               {.fd = cancel_fd, .events = POLLIN}};
-        const int n = now >= end_ns ? 0 : poll(fds, 4, (int)((end_ns - now) / 1000000u) + 1);
-        if (n < 0)
-            rc = errno == EINTR ? 0 : errno;
-        else
-            rc = n == 0 ? ETIMEDOUT : fds[3].revents != 0 ? ECANCELED : 0;
-        has_ended = n > 0 && fds[0].revents != 0;
-        way_child_read(said, &said->errors);
-        way_child_read(printed, &printed->out);
-    }
-    if (ended >= 0)
-        close(ended);
-    return rc;
-}
-
-/* Its exit status; with what it has started it ends here. */
-static int reap(pid_t pid)
-{
-    int status = 0;
-    (void)kill(-pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return status;
-}
 
 static bool read_inspected(struct inspected *out, const char *text)
 {
@@ -81,53 +39,33 @@ static bool read_inspected(struct inspected *out, const char *text)
     return true;
 }
 
-static int judge(struct inspected *out, const struct way_child *said,
-                 const struct way_child *printed, int status, struct error *err)
-{
-    const struct way_method *m = way_method(said->url.scheme, 0);
-    enum conn_failure why;
-    bool another;
-    if (status != 0) {
-        way_explain_said(m, &said->url, said->said, &why, &another, err);
-        return (int)err->code;
-    }
-    if (!read_inspected(out, printed->said))
-        return error_set(err, ERR_CONNECT,
-                         "%s %s: `%s inspect` printed something other than an id and an OS pid",
-                         m->name, said->url.host, way_engine(said->url.scheme));
-    if (out->first == 0)
-        return error_set(err, ERR_CONNECT, "%s %s: it does not run. `%s start %s` starts it",
-                         m->name, said->url.host, way_engine(said->url.scheme), said->url.host);
-    return 0;
-}
-
 static int inspect(struct inspected *out, const struct way_url *url, unsigned timeout_ms,
                    int cancel_fd, struct error *err)
 {
-    struct way_child said = {.url = *url, .errors = -1, .out = -1};
-    struct way_child printed = {.errors = -1, .out = -1};
+    const struct way_method *m = way_method(url->scheme, 0);
+    const char *engine = way_engine(url->scheme);
+    enum conn_failure why;
+    bool another;
+    struct way_ran ran;
     struct way_words words = {0};
     way_put_inspect(&words, url);
-    int rc = way_spawn(&said.pid, words.all, -1, &printed.out, &said.errors, false);
-    way_words_clear(&words);
-    if (rc == ENOENT)
+    int rc = way_run_aside(&words, timeout_ms, cancel_fd, &ran, err);
+    if (rc == ERR_TIMEOUT)
+        err->code = ERR_CONNECT;
+    if (rc != 0)
+        return (int)err->code;
+    if (ran.code != 0) {
+        way_explain_said(m, url, ran.said, &why, &another, err);
+        return (int)err->code;
+    }
+    if (!read_inspected(out, ran.printed))
         return error_set(err, ERR_CONNECT,
-                         "there is no %s on this host: install it, or add it to PATH",
-                         way_engine(url->scheme));
-    if (rc != 0)
-        return error_set_errno(err, rc, "%s cannot be started", way_engine(url->scheme));
-    rc = await_end(&said, &printed, timeout_ms, cancel_fd);
-    const int status = reap(said.pid);
-    if (said.errors >= 0)
-        close(said.errors);
-    if (printed.out >= 0)
-        close(printed.out);
-    if (rc == ETIMEDOUT)
-        return error_set(err, ERR_CONNECT, "%s did not answer in %.3g s. Try --timeout 20",
-                         way_engine(url->scheme), timeout_ms / 1000.0);
-    if (rc != 0)
-        return error_set_errno(err, rc, "%s was not waited for", way_engine(url->scheme));
-    return judge(out, &said, &printed, status, err);
+                         "%s %s: `%s inspect` printed something other than an id and an OS pid",
+                         m->name, url->host, engine);
+    return out->first != 0
+               ? 0
+               : error_set(err, ERR_CONNECT, "%s %s: it does not run. `%s start %s` starts it",
+                           m->name, url->host, engine, url->host);
 }
 
 /* ---- its VMs */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A program that is run to its end for what it prints, within a time. Blocks: main's thread, before
- * there is a screen. A Ctrl-C ends it with this program. */
+ * A program that is run to its end for what it prints, within a time. Blocks. */
 #ifndef BEAMTOP_APP_WAY_WAY_RUN_H
 #define BEAMTOP_APP_WAY_WAY_RUN_H
 
@@ -15,7 +14,11 @@ struct way_ran {
 };
 
 /* Frees the words. ERR_CONNECT: there is no such program; ERR_TIMEOUT: it was killed; ERR_SYSTEM.
- */
+ * In front: main's thread, before there is a screen; a Ctrl-C ends it with this program. */
 int way_run(struct way_words *words, unsigned timeout_ms, struct way_ran *out, struct error *err);
+/* The same beside a screen: any thread. What it starts ends with it, and a byte at cancel_fd (-1:
+ * none) ends both with ERR_SYSTEM. */
+int way_run_aside(struct way_words *words, unsigned timeout_ms, int cancel_fd, struct way_ran *out,
+                  struct error *err);
 
 #endif
