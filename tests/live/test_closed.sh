@@ -124,7 +124,7 @@ nothing_records() { "$beamtop" record status | grep -q 'nothing is being recorde
 # A line and code 1 where the event loop and its threads would abort. The stack of a thread: no memory
 # is enough for it.
 says_which_limit_is_too_low() {
-    is_too_low -n 12 'descriptors are left.*ulimit -n' && is_too_low -s 1000000000 'threads cannot be started.*ulimit'
+    is_too_low -n 12 'descriptors are left.*ulimit -n' && is_too_low -s 1000000000000 'threads cannot be started.*ulimit'
 }
 
 # is_too_low LIMIT VALUE TEXT
