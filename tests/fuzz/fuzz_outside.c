@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void)outside_parse_stat(&stat, text);
     FUZZ_REQUIRE(outside_parse_key(text, "VmRSS:") >= -1);
     FUZZ_REQUIRE(outside_parse_limit(text) >= -1);
-    if (outside_parse_cgroup(text, path, sizeof path, &is_first))
+    if (outside_parse_cgroup(text, "memory", path, sizeof path, &is_first))
         FUZZ_REQUIRE(path[0] == '/' && !strstr(path, "/../") && !strchr(path, '\n'));
     const char *line = strchr(text, '\n');
     (void)outside_is_dump(text, line ? line + 1 : "", "/srv");

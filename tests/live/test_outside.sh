@@ -58,6 +58,49 @@ says_that_it_is_stopped() {
     [ "$was_stopped" = 0 ] && sees '.state != "stopped"'
 }
 
+freeze() {
+    freezer=/sys/fs/cgroup/freezer
+    [ -d "$freezer" ] || freezer=/sys/fs/cgroup
+    frozen=$freezer/beamtop-$$
+    mkdir "$frozen" && mkdir "$frozen/vm" && os_pid >"$frozen/vm/cgroup.procs" || return 1
+    if [ -e "$frozen/freezer.state" ]; then
+        thaw="echo THAWED > $frozen/freezer.state"
+        echo FROZEN >"$frozen/freezer.state"
+    else
+        thaw="echo 0 > $frozen/cgroup.freeze"
+        echo 1 >"$frozen/cgroup.freeze"
+    fi
+}
+# The command that is printed thaws it, though the level above was frozen.
+says_that_it_is_frozen() {
+    if ! [ -w /sys/fs/cgroup/freezer/cgroup.procs ] && ! [ -w /sys/fs/cgroup/cgroup.procs ]; then
+        not_tried "no cgroup can be made here"
+        return 0
+    fi
+    freeze && fails_with cookie 2 'state +frozen by its cgroup' "Next: $thaw" &&
+        sees '.frozen and (.verdict | test("^frozen"))'
+    was_frozen=$?
+    sh -c "$(jq -r '.next // empty' "$work/out")"
+    sees '.frozen == false' || was_frozen=1
+    os_pid >"$freezer/cgroup.procs"
+    rmdir "$frozen/vm" "$frozen"
+    [ "$was_frozen" = 0 ]
+}
+
+says_that_descriptors_are_used_up() {
+    if ! command -v prlimit >/dev/null || [ "$(stat -c %s /proc/self/fd)" = 0 ]; then
+        not_tried "needs prlimit and Linux 6.2"
+        return 0
+    fi
+    before=$(prlimit --pid "$(os_pid)" --nofile --output SOFT --noheadings | tr -d ' ')
+    sees '.descriptors > 0 and .descriptors < .descriptor_limit / 2' &&
+        prlimit --pid "$(os_pid)" --nofile="$(jq .descriptors "$work/out"):" &&
+        sees '.next == "ls -l /proc/\(.os_pid)/fd" and (.verdict | test("descriptors are open"))'
+    used_up=$?
+    prlimit --pid "$(os_pid)" --nofile="$before:"
+    [ "$used_up" = 0 ] && answers
+}
+
 # A program gets the error, at once, and the command to go on.
 fails_fast_for_a_program() {
     kill -STOP "$(os_pid)" || return 1
@@ -99,7 +142,7 @@ says_it_beside_a_wrong_cookie() {
 hanging_dump() {
     sees '.dump.regular == false and (.dump.path | endswith("/dump")) and .dump.bytes_per_s == 0 and
         .sockets == [] and (.verdict | test("^crashed: .*does not grow"))' &&
-        fails_with cookie 5 'crashed: its crash dump does not grow \(a FIFO: nobody reads it\)' \
+        fails_with cookie 5 'crashed: its crash dump does not grow \(a FIFO: its reader is slow, or there is none\)' \
             "Next: kill -KILL $(os_pid)" 'crash dump +into a FIFO' 'listens at +nothing'
 }
 says_that_a_crash_dump_hangs() {
@@ -160,5 +203,5 @@ says_which_rights_it_lacks() {
 
 differ says_that_it_is_stopped says_what_it_does_while_net_kernel_hangs shows_a_long_bif \
     says_it_beside_a_wrong_cookie says_that_a_crash_dump_hangs
-once fails_fast_for_a_program shows_a_vm_without_distribution shows_a_zombie says_which_rights_it_lacks
+once says_that_it_is_frozen says_that_descriptors_are_used_up fails_fast_for_a_program shows_a_vm_without_distribution shows_a_zombie says_which_rights_it_lacks
 run_on_releases

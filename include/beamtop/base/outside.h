@@ -66,7 +66,8 @@ struct outside {
     /* The process and its threads by the letters of proc(5): R runs or is ready, S sleeps, D is
        blocked in the kernel, T stopped by a signal, t by a debugger, Z has ended. '?': unknown. */
     char state;
-    bool frozen;            /* by its cgroup */
+    bool frozen;            /* by its cgroup, or one above */
+    char thaw[256];         /* … the command that thaws it; "": unknown */
     int64_t parent, tracer; /* OS pids; tracer 0: none */
     double uptime_s;
     double period_s;    /* between the two looks of the rates; 0: there was one look */
@@ -74,6 +75,8 @@ struct outside {
     int64_t resident_bytes, peak_bytes, swap_bytes;
     int64_t limit_bytes;      /* the tightest of its cgroup and those above; -1: none, or unknown */
     int64_t limit_used_bytes; /* that counts towards it */
+
+    int64_t descriptors, descriptor_limit; /* open ones, and how many may be; 0, -1: unknown */
 
     struct outside_thread *threads; /* schedulers first; owned, as are the next two */
     size_t n_threads;

@@ -44,9 +44,10 @@ bool outside_parse_stat(struct outside_stat *out, const char *text);
 int64_t outside_parse_key(const char *text, const char *key);
 /* "max", or bytes below 2^60; -1: no limit, or not a number. */
 int64_t outside_parse_limit(const char *text);
-/* The path of the memory controller in /proc/PID/cgroup, that of version 1 where there is one.
- * False: none, or one that leads out of the tree. */
-bool outside_parse_cgroup(const char *text, char *path, size_t size, bool *is_first);
+/* The path of a controller ("memory") in /proc/PID/cgroup, that of version 1 where there is one:
+ * each may have its own. False: none, or one that leads out of the tree. */
+bool outside_parse_cgroup(const char *text, const char *controller, char *path, size_t size,
+                          bool *is_first);
 /* Whether a descriptor's link is the dump: erl_crash.dump, or the path that the environment of the
  * VM gives, from its working directory on. dump, cwd: "" unknown. */
 bool outside_is_dump(const char *link, const char *dump, const char *cwd);

@@ -12,11 +12,11 @@ enum outside_mark { OUTSIDE_PLAIN, OUTSIDE_DIM, OUTSIDE_WARN, OUTSIDE_ALARM };
 struct outside_line {
     const char *label; /* "memory"; static */
     char text[512];    /* may hold any bytes of a path or a name */
-    char next[96];     /* a command to go on with; "": none */
+    char next[256];    /* a command to go on with; "": none */
     enum outside_mark mark;
 };
 
-#define OUTSIDE_LINES 8
+#define OUTSIDE_LINES 9
 /* What is known, a line each; the first says what the VM does, or what keeps it from that. */
 size_t outside_lines(const struct outside *o, struct outside_line out[OUTSIDE_LINES]);
 /* That first line: "stopped by a signal …". */

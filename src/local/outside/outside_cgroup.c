@@ -40,14 +40,65 @@ static void take_level(struct outside *o, const char *tree, const struct level_f
     }
 }
 
-static bool is_frozen(const char *tree, const char *path)
+/* One level up; false: it was the top. */
+static bool go_up(char *path)
 {
-    char name[CGROUP_PATH + 512], text[256];
-    snprintf(name, sizeof name, "%.255s%s/cgroup.events", tree, path);
-    if (outside_file(AT_FDCWD, name, text, sizeof text) && outside_parse_key(text, "frozen ") == 1)
-        return true;
-    snprintf(name, sizeof name, "%.255s/freezer%s/freezer.state", tree, path);
-    return outside_file(AT_FDCWD, name, text, sizeof text) && strncmp(text, "FROZEN", 6) == 0;
+    char *slash = strrchr(path, '/');
+    if (slash == path && path[1] == '\0')
+        return false;
+    slash[slash == path] = '\0';
+    return true;
+}
+
+struct freezer_files {
+    const char *below;
+    const char *state, *frozen;     /* of the level and those above, and what it says then */
+    const char *own, *thaw, *value; /* whether the level itself is; what is written where to thaw */
+};
+
+static const struct freezer_files freezers[] = {
+    {"", "cgroup.events", "frozen 1", "cgroup.freeze", "cgroup.freeze", "0"},
+    {"/freezer", "freezer.state", "FR", "freezer.self_freezing", "freezer.state", "THAWED"},
+}; /* FR: FROZEN or FREEZING */
+
+/* A name is chosen by whoever may make cgroups, and the command is meant to be copied. */
+static bool is_plain(const char *text)
+{
+    return text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                             "/._-:@")] == '\0';
+}
+
+/* The level that was frozen, this one or one above it; nothing where its command has no room. */
+static void find_thaw(struct outside *o, const char *tree, const struct freezer_files *f,
+                      char *path)
+{
+    char thaw[CGROUP_PATH + 512];
+    for (int i = 0; i < LIMIT_CGROUP_LEVELS; i++) {
+        if (read_level(tree, f->below, path, f->own) == 1) {
+            const int n = snprintf(thaw, sizeof thaw, "echo %s > %.255s%s%s/%s", f->value, tree,
+                                   f->below, path, f->thaw);
+            if (n < (int)sizeof o->thaw && is_plain(path) && is_plain(tree))
+                snprintf(o->thaw, sizeof o->thaw, "%.255s", thaw);
+            return;
+        }
+        if (!go_up(path))
+            return;
+    }
+}
+
+static void read_freezer(struct outside *o, const char *list, const char *tree)
+{
+    char path[CGROUP_PATH], name[CGROUP_PATH + 512], text[256];
+    bool is_first = false;
+    o->frozen = false;
+    o->thaw[0] = '\0';
+    if (!outside_parse_cgroup(list, "freezer", path, sizeof path, &is_first))
+        return;
+    const struct freezer_files *f = &freezers[is_first];
+    snprintf(name, sizeof name, "%.255s%s%s/%s", tree, f->below, path, f->state);
+    o->frozen = outside_file(AT_FDCWD, name, text, sizeof text) && strstr(text, f->frozen);
+    if (o->frozen)
+        find_thaw(o, tree, f, path);
 }
 
 void outside_read_cgroup(struct outside *o, int dir, const char *tree)
@@ -55,16 +106,13 @@ void outside_read_cgroup(struct outside *o, int dir, const char *tree)
     char text[CGROUP_PATH * 2], path[CGROUP_PATH];
     bool is_first = false;
     o->limit_bytes = o->limit_used_bytes = -1;
-    o->frozen = false;
-    if (!outside_file(dir, "cgroup", text, sizeof text) ||
-        !outside_parse_cgroup(text, path, sizeof path, &is_first))
+    (void)outside_file(dir, "cgroup", text, sizeof text);
+    read_freezer(o, text, tree);
+    if (!outside_parse_cgroup(text, "memory", path, sizeof path, &is_first))
         return;
-    o->frozen = is_frozen(tree, path);
     for (int i = 0; i < LIMIT_CGROUP_LEVELS; i++) {
         take_level(o, tree, &files_of[is_first], path);
-        char *slash = strrchr(path, '/');
-        if (slash == path && path[1] == '\0')
+        if (!go_up(path))
             return;
-        slash[slash == path] = '\0';
     }
 }

@@ -61,7 +61,8 @@ static bool stays_inside(const char *path, size_t len)
     return len > 0 && path[0] == '/';
 }
 
-bool outside_parse_cgroup(const char *text, char *path, size_t size, bool *is_first)
+bool outside_parse_cgroup(const char *text, const char *controller, char *path, size_t size,
+                          bool *is_first)
 {
     bool found = false;
     *is_first = false;
@@ -72,13 +73,13 @@ bool outside_parse_cgroup(const char *text, char *path, size_t size, bool *is_fi
         if (!from)
             continue;
         const size_t len = line - (size_t)(from + 1 - at);
-        const bool memory = has_controller(list + 1, (size_t)(from - list - 1), "memory");
-        if ((!memory && from != list + 1) || len >= size || !stays_inside(from + 1, len))
+        const bool has = has_controller(list + 1, (size_t)(from - list - 1), controller);
+        if ((!has && from != list + 1) || len >= size || !stays_inside(from + 1, len))
             continue;
         memcpy(path, from + 1, len);
         path[len] = '\0';
         found = true;
-        *is_first = memory;
+        *is_first = has;
     }
     return found;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "beamtop/base/alloc.h"
@@ -74,6 +75,18 @@ static void read_status(struct outside *o, int dir)
     o->resident_bytes = of.resident_bytes;
     o->peak_bytes = of.peak_bytes;
     o->swap_bytes = of.swap_bytes;
+}
+
+/* Both may be read by everyone. The size of the directory is their number from Linux 6.2 on, and 0
+ * before. */
+static void read_descriptors(struct outside *o, int dir)
+{
+    char text[4096];
+    struct stat st;
+    o->descriptors = fstatat(dir, "fd", &st, 0) == 0 ? st.st_size : 0;
+    o->descriptor_limit = outside_file(dir, "limits", text, sizeof text)
+                              ? outside_parse_key(text, "Max open files")
+                              : -1;
 }
 
 static void take_times(struct outside_reader *r, struct outside *o, const struct outside_stat *stat)
@@ -173,6 +186,7 @@ bool outside_read(struct outside_reader *r, struct outside *o, uint64_t mono_ns)
     read_status(o, r->dir);
     outside_read_cgroup(o, r->dir, r->cgroup);
     read_threads(r, o);
+    read_descriptors(o, r->dir);
     outside_read_dump(o, r->dir, o->period_s);
     return true;
 }

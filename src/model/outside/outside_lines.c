@@ -10,7 +10,7 @@
 
 #define BUSY 0.9        /* of a CPU: a scheduler that does nothing else */
 #define LACKING 0.3     /* of the time: a scheduler that the host has no CPU for */
-#define FULL_SHARE 0.95 /* of the memory limit */
+#define FULL_SHARE 0.95 /* of a limit: of memory, of descriptors */
 
 const char *outside_state_word(char state)
 {
@@ -87,6 +87,43 @@ static bool is_full(const struct outside *o)
     return o->limit_bytes > 0 && (double)o->limit_used_bytes >= FULL_SHARE * (double)o->limit_bytes;
 }
 
+static bool knows_descriptors(const struct outside *o)
+{
+    return o->descriptors > 0 && o->descriptor_limit > 0;
+}
+
+static bool lacks_descriptors(const struct outside *o)
+{
+    return knows_descriptors(o) &&
+           (double)o->descriptors >= FULL_SHARE * (double)o->descriptor_limit;
+}
+
+/* A node has a socket for others, where its sockets are known. */
+static bool is_closed(const struct outside *o)
+{
+    return o->node[0] != '\0' && o->n_sockets == 0 && o->why_no_sockets[0] == '\0';
+}
+
+/* What a thread waits for, by the function of the kernel. */
+static const char *waits_for(const char *function)
+{
+    static const struct {
+        const char *function, *words;
+    } known[] = {
+        {"mem_cgroup_oom_synchronize", ": its cgroup has no memory left"},
+        {"kernel_clone", ": a child that it started by vfork() has not begun its program"},
+        {"percpu_rwsem_wait", ": probably a frozen file system"},
+        {"request_wait_answer", ": a FUSE file system does not answer"},
+        {"rpc_wait_bit_killable", ": an NFS server does not answer"},
+        {"io_schedule", ": a disk is slow"},
+        {"balance_dirty_pages", ": a disk is slow"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        if (strcmp(function, known[i].function) == 0)
+            return known[i].words;
+    return "";
+}
+
 /* What keeps all of it from running. */
 static bool say_held(const struct outside *o, struct outside_line *out)
 {
@@ -116,6 +153,7 @@ static bool say_held(const struct outside *o, struct outside_line *out)
     } else if (o->frozen) {
         say(out, OUTSIDE_ALARM,
             "frozen by its cgroup: nothing in it runs until `docker unpause` or `systemctl thaw`");
+        snprintf(out->next, sizeof out->next, "%s", o->thaw);
     } else {
         return false;
     }
@@ -124,45 +162,86 @@ static bool say_held(const struct outside *o, struct outside_line *out)
 
 static void say_dumping(const struct outside *o, struct outside_line *out)
 {
-    if (o->dump_per_s == 0) {
-        say(out, OUTSIDE_ALARM, "crashed: its crash dump does not grow%s",
-            o->dump_regular ? "" : " (a FIFO: nobody reads it)");
+    char period[32];
+    if (o->dump_per_s == 0 && o->dump_regular) {
+        say(out, OUTSIDE_ALARM,
+            "crashed: its crash dump has not grown for %s: the disk is probably slow or full",
+            text_duration(period, sizeof period, o->period_s));
+        say_next(out, "beamtop outside", o->os_pid);
+    } else if (o->dump_per_s == 0) {
+        say(out, OUTSIDE_ALARM,
+            "crashed: its crash dump does not grow (a FIFO: its reader is slow, or there is none)");
         say_next(out, "kill -KILL", o->os_pid);
     } else {
         say(out, OUTSIDE_ALARM, "crashed: it writes a crash dump, and ends when that is complete");
     }
 }
 
-void outside_verdict(const struct outside *o, struct outside_line *out)
+/* What keeps it from taking connections. */
+static bool say_lacking(const struct outside *o, struct outside_line *out)
 {
-    const struct outside_thread *blocked = NULL;
-    char cpu[32];
-    size_t schedulers, busy, lacking;
-    *out = (struct outside_line){.label = "state"};
-    if (say_held(o, out))
-        return;
-    count_schedulers(o, &schedulers, &busy, &lacking);
-    const size_t n = count_threads(o, 'D', &blocked);
-    if (o->dump == OUTSIDE_DUMP_WRITING) {
-        say_dumping(o, out);
-        return;
-    }
+    char open[32], limit[32];
     if (is_full(o)) {
         say(out, OUTSIDE_ALARM,
             "memory is at the limit of its cgroup: the kernel may be busy "
             "reclaiming, or about to kill it");
-    } else if (n > 0) {
-        say(out, OUTSIDE_WARN, "%zu of %zu threads are blocked in the kernel%s%s", n, o->n_threads,
-            blocked->waits_in[0] ? ", in " : "", blocked->waits_in);
-    } else if (busy > 0) {
+        say_next(out, "beamtop pstack --all", o->os_pid);
+    } else if (lacks_descriptors(o)) {
+        say(out, OUTSIDE_ALARM,
+            "%s of %s descriptors are open: it probably takes no connection, and opens no file",
+            text_integer(open, sizeof open, o->descriptors),
+            text_integer(limit, sizeof limit, o->descriptor_limit));
+        snprintf(out->next, sizeof out->next, "ls -l /proc/%lld/fd", (long long)o->os_pid);
+    } else if (o->tracer > 0) {
+        say(out, OUTSIDE_WARN,
+            "traced by OS process %lld (strace or a debugger): it stops at each of its events",
+            (long long)o->tracer);
+        say_next(out, "ps -fp", o->tracer);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void say_running(const struct outside *o, struct outside_line *out)
+{
+    char cpu[32];
+    text_percent(cpu, sizeof cpu, o->cpu);
+    if (isnan(o->cpu))
+        say(out, OUTSIDE_PLAIN, "%s", outside_state_word(o->state));
+    else if (is_closed(o))
+        say(out, OUTSIDE_WARN,
+            "it takes %s of a CPU, and listens at no port: it starts, or its distribution has "
+            "stopped (its log says why)",
+            cpu);
+    else
+        say(out, OUTSIDE_PLAIN, "it runs, and takes %s of a CPU", cpu);
+}
+
+void outside_verdict(const struct outside *o, struct outside_line *out)
+{
+    const struct outside_thread *blocked = NULL;
+    size_t schedulers, busy, lacking;
+    *out = (struct outside_line){.label = "state"};
+    if (say_held(o, out))
+        return;
+    if (o->dump == OUTSIDE_DUMP_WRITING) {
+        say_dumping(o, out);
+        return;
+    }
+    if (say_lacking(o, out))
+        return;
+    count_schedulers(o, &schedulers, &busy, &lacking);
+    const size_t n = count_threads(o, 'D', &blocked);
+    if (n > 0)
+        say(out, OUTSIDE_WARN, "%zu of %zu threads %s blocked in the kernel%s%s%s", n, o->n_threads,
+            n == 1 ? "is" : "are", blocked->waits_in[0] ? ", in " : "", blocked->waits_in,
+            waits_for(blocked->waits_in));
+    else if (busy > 0)
         say(out, OUTSIDE_WARN, "%zu of %zu schedulers %s busy all the time%s", busy, schedulers,
             busy == 1 ? "is" : "are", lacking > 0 ? ", and the host has no CPU for them" : "");
-    } else if (isnan(o->cpu)) {
-        say(out, OUTSIDE_PLAIN, "%s", outside_state_word(o->state));
-    } else {
-        say(out, OUTSIDE_PLAIN, "it runs, and takes %s of a CPU",
-            text_percent(cpu, sizeof cpu, o->cpu));
-    }
+    else
+        say_running(o, out);
     say_next(out, n > 0 || busy == 0 ? "beamtop pstack --all" : "beamtop pstack", o->os_pid);
 }
 
@@ -249,6 +328,16 @@ static struct outside_line sockets_line(const struct outside *o)
     return out;
 }
 
+static struct outside_line descriptors_line(const struct outside *o)
+{
+    struct outside_line out = {.label = "descriptors"};
+    char open[32], limit[32];
+    say(&out, lacks_descriptors(o) ? OUTSIDE_ALARM : OUTSIDE_PLAIN, "%s of %s are open",
+        text_integer(open, sizeof open, o->descriptors),
+        text_integer(limit, sizeof limit, o->descriptor_limit));
+    return out;
+}
+
 static struct outside_line threads_line(const struct outside *o)
 {
     struct outside_line out = {.label = "threads"};
@@ -282,6 +371,8 @@ size_t outside_lines(const struct outside *o, struct outside_line out[OUTSIDE_LI
     out[n++] = limit_line(o);
     out[n++] = dump_line(o);
     out[n++] = sockets_line(o);
+    if (knows_descriptors(o))
+        out[n++] = descriptors_line(o);
     out[n++] = stacks_line(o);
     if (o->threads_left > 0)
         out[n++] = threads_line(o);

@@ -9,7 +9,7 @@
 struct outside_row {
     struct slice node, command, user, otp, state, verdict, next;
     int64_t os_pid, wall_us, parent, tracer;
-    int64_t resident, peak, swap, limit, limit_used;
+    int64_t resident, peak, swap, limit, limit_used, descriptors, descriptor_limit;
     double uptime, period, cpu, kernel, late;
     int64_t threads_left;
     bool frozen;
@@ -41,6 +41,8 @@ static const struct field outside_table[] = {
     FIELD("limit_bytes", BYTES, limit,
           "the tightest memory limit of its cgroups; null: none was found"),
     FIELD("limit_used_bytes", BYTES, limit_used, "what counts towards it"),
+    FIELD("descriptors", COUNT, descriptors, "open files and sockets; null: unknown"),
+    FIELD("descriptor_limit", COUNT, descriptor_limit, "how many there may be"),
     FIELD("threads_left", COUNT, threads_left, "threads that were not read in time"),
 };
 FIELD_LIST(outside_fields, "outside", outside_table);
@@ -130,6 +132,8 @@ static void add_head(json_t *root, const struct outside *o)
         .swap = o->swap_bytes,
         .limit = o->limit_bytes,
         .limit_used = o->limit_used_bytes,
+        .descriptors = o->descriptors > 0 ? o->descriptors : -1,
+        .descriptor_limit = o->descriptor_limit > 0 ? o->descriptor_limit : -1,
         .uptime = o->uptime_s,
         .period = o->period_s,
         .cpu = o->cpu,

@@ -12,6 +12,7 @@
 #include "../../temporary.h"
 #include "../../test.h"
 #include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
 #include "beamtop/local/outside.h"
 #include "beamtop/local/threads.h"
 
@@ -66,6 +67,7 @@ TEST(test_cgroup_path)
         {"0::/\n", "/", false},
         {"5:cpu,memory:/m\n0::/s\n", "/m", true},
         {"0::/s\n5:memory:/m\n", "/m", true},
+        {"6:freezer:/f\n5:memory:/m\n0::/s\n", "/m", true},
         {"5:memoryless:/m\n4:xmemory:/n\n", NULL, false},
         {"0::/../x\n", NULL, false},
         {"0::/a/..\n", NULL, false},
@@ -78,7 +80,7 @@ TEST(test_cgroup_path)
     char path[64], longer[200] = "0::/";
     bool is_first;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        assert_int_equal(outside_parse_cgroup(rows[i].text, path, sizeof path, &is_first),
+        assert_int_equal(outside_parse_cgroup(rows[i].text, "memory", path, sizeof path, &is_first),
                          rows[i].path != NULL);
         if (!rows[i].path)
             continue;
@@ -86,7 +88,7 @@ TEST(test_cgroup_path)
         assert_int_equal(is_first, rows[i].is_first);
     }
     memset(longer + 4, 'x', sizeof longer - 5);
-    assert_false(outside_parse_cgroup(longer, path, sizeof path, &is_first));
+    assert_false(outside_parse_cgroup(longer, "memory", path, sizeof path, &is_first));
 }
 
 TEST(test_dump)
@@ -168,6 +170,8 @@ TEST(test_look)
     put_file(b, "memory.max", "2000\n");
     put_file(b, "memory.current", "900\n");
     put_file(b, "cgroup.events", "populated 1\nfrozen 1\n");
+    put_file(b, "cgroup.freeze", "0\n");
+    put_file(a, "cgroup.freeze", "1\n");
     make_dir(task, sizeof task, pid, "task");
     make_dir(thread, sizeof thread, task, "7");
     put_file(thread, "comm", "1_scheduler\n");
@@ -182,6 +186,7 @@ TEST(test_look)
     assert_int_equal(o.resident_bytes, 1024 * 1024);
     assert_int_equal(o.limit_bytes, 1000);
     assert_int_equal(o.limit_used_bytes, 990);
+    assert_true(text_ends_with(o.thaw, "/a/cgroup.freeze"));
     assert_true(o.frozen && isnan(o.cpu) && o.swap_bytes == -1 && o.uptime_s > 59);
     assert_int_equal(o.dump, OUTSIDE_DUMP_UNKNOWN);
     put_file(pid, "stat", "2147483600 (beam) R 1 1 1 0 -1 0 0 0 0 0 55 5 0 0 20 0 1 0 100 0");
@@ -205,6 +210,8 @@ TEST(test_look)
                                         "cgroup/a/b/memory.max",
                                         "cgroup/a/b/memory.current",
                                         "cgroup/a/b/cgroup.events",
+                                        "cgroup/a/b/cgroup.freeze",
+                                        "cgroup/a/cgroup.freeze",
                                         "cgroup/a/b",
                                         "cgroup/a/memory.max",
                                         "cgroup/a/memory.current",
@@ -225,4 +232,54 @@ TEST(test_nobody)
     struct error err = {0};
     assert_int_equal(outside_open(&r, 0x7fffffff, &places, &err), ERR_NOT_FOUND);
     assert_null(r);
+}
+
+/* Version 1: the freezer's path is another one than that of the memory controller, and the command
+ * is for the level that was frozen. A name that a shell would take apart gives no command. */
+TEST(test_freezer)
+{
+    char top[200], proc[256], cgroup[256], pid[256], freezer[256], a[256], b[256];
+    struct outside_reader *r = NULL;
+    struct outside o = {.os_pid = -1};
+    struct error err = {0};
+    assert_true(temporary_dir(top, sizeof top, "freezer"));
+    make_dir(proc, sizeof proc, top, "proc");
+    make_dir(cgroup, sizeof cgroup, top, "cgroup");
+    make_dir(pid, sizeof pid, proc, "2147483600");
+    make_dir(freezer, sizeof freezer, cgroup, "freezer");
+    make_dir(a, sizeof a, freezer, "a");
+    make_dir(b, sizeof b, a, "$(b)");
+    const struct outside_places places = {proc, cgroup};
+    put_file(pid, "stat", "2147483600 (beam) D 1 1 1 0 -1 0 0 0 0 0 5 5 0 0 20 0 1 0 100 0");
+    put_file(pid, "cgroup", "6:freezer:/a/$(b)\n4:memory:/m\n0::/\n");
+    put_file(b, "freezer.state", "FREEZING\n");
+    put_file(b, "freezer.self_freezing", "0\n");
+    put_file(a, "freezer.self_freezing", "1\n");
+    assert_int_equal(outside_open(&r, 2147483600, &places, &err), 0);
+    assert_true(outside_read(r, &o, 1000000000) && o.frozen);
+    assert_true(text_ends_with(o.thaw, "/freezer/a/freezer.state"));
+    assert_memory_equal(o.thaw, "echo THAWED > /", strlen("echo THAWED > /"));
+    put_file(b, "freezer.self_freezing", "1\n");
+    assert_true(outside_read(r, &o, 2000000000) && o.frozen && o.thaw[0] == '\0');
+    put_file(b, "freezer.state", "THAWED\n");
+    assert_true(outside_read(r, &o, 3000000000) && !o.frozen);
+    outside_close(r);
+    outside_clear(&o);
+    static const char *const files[] = {"proc/2147483600/stat",
+                                        "proc/2147483600/cgroup",
+                                        "proc/2147483600",
+                                        "proc",
+                                        "cgroup/freezer/a/$(b)/freezer.state",
+                                        "cgroup/freezer/a/$(b)/freezer.self_freezing",
+                                        "cgroup/freezer/a/$(b)",
+                                        "cgroup/freezer/a/freezer.self_freezing",
+                                        "cgroup/freezer/a",
+                                        "cgroup/freezer",
+                                        "cgroup"};
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%s", top, files[i]);
+        assert_int_equal(remove(path), 0);
+    }
+    assert_int_equal(rmdir(top), 0);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is said of a VM that was looked at from outside, and of one that could not be. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../../test.h"
+#include "beamtop/base/attr.h"
 #include "beamtop/model/outside.h"
 
 static struct outside unread(void)
@@ -76,4 +78,54 @@ TEST(test_ended)
     o.ended = true;
     assert_int_equal(outside_lines(&o, lines), 1);
     assert_string_equal(lines[0].next, "beamtop nodes");
+}
+
+/* The first line of one that runs, in the order of what weighs more. */
+TEST(test_verdicts)
+{
+    static struct outside_thread threads[] = {{.is_scheduler = true, .state = 'S'},
+                                              {.state = 'D', .waits_in = "kernel_clone"}};
+    struct outside_line verdict;
+    struct outside o = unread();
+    o.state = 'S';
+    o.cpu = 0;
+    outside_verdict(&o, &verdict);
+    assert_string_equal(verdict.text, "it runs, and takes 0.0% of a CPU");
+    snprintf(o.node, sizeof o.node, "a@b");
+    outside_verdict(&o, &verdict);
+    assert_non_null(strstr(verdict.text, "listens at no port"));
+    o.threads = threads;
+    o.n_threads = ARRAY_LEN(threads);
+    outside_verdict(&o, &verdict);
+    assert_non_null(
+        strstr(verdict.text, "1 of 2 threads is blocked in the kernel, in kernel_clone: a child"));
+    o.tracer = 9;
+    outside_verdict(&o, &verdict);
+    assert_non_null(strstr(verdict.text, "traced by OS process 9 "));
+    assert_string_equal(verdict.next, "ps -fp 9");
+    o.descriptors = 1000;
+    o.descriptor_limit = 1024;
+    outside_verdict(&o, &verdict);
+    assert_non_null(strstr(verdict.text, "1,000 of 1,024 descriptors are open"));
+    assert_string_equal(verdict.next, "ls -l /proc/7/fd");
+    o.descriptors = 100;
+    outside_verdict(&o, &verdict);
+    assert_non_null(strstr(verdict.text, "traced"));
+}
+
+/* One look is short: a file that has not grown is looked at again, and no command loses it. */
+TEST(test_slow_dump)
+{
+    struct outside_line verdict;
+    struct outside o = unread();
+    o.state = 'S';
+    o.dump = OUTSIDE_DUMP_WRITING;
+    o.dump_regular = true;
+    o.period_s = 0.3;
+    outside_verdict(&o, &verdict);
+    assert_non_null(strstr(verdict.text, "has not grown for 300 ms"));
+    assert_string_equal(verdict.next, "beamtop outside 7");
+    o.dump_per_s = 1;
+    outside_verdict(&o, &verdict);
+    assert_non_null(strstr(verdict.text, "it writes a crash dump"));
 }
