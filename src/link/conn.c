@@ -80,7 +80,7 @@ static void on_stalled(uv_timer_t *t)
         error_set(&err, ERR_LOST,
                   "%s stopped reading, %u bytes are waiting: the node is frozen, or the network is "
                   "too slow. " ERROR_LOOK_OUTSIDE,
-                  c->peer, LIMIT_OUT_QUEUE_BYTES);
+                  c->peer, LIMIT_OUT_QUEUE_BYTES, c->peer);
         go_down(c, CONN_LOST_STALLED, &err);
     }
 }

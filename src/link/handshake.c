@@ -196,7 +196,8 @@ static void explain_silence(struct wire *w)
         h->timeout_ms / 1000.0,
         nothing ? "the VM is frozen or overloaded, its net_kernel hangs, or its code server hangs "
                   "and nothing has connected to it before"
-                : "its process `auth` hangs, or the VM is frozen or overloaded since then");
+                : "its process `auth` hangs, or the VM is frozen or overloaded since then",
+        h->target.full);
 }
 
 /* libei gave up and nothing that was read says why: the stage does. */

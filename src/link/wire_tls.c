@@ -162,7 +162,7 @@ static void explain_unanswered(struct wire *w)
             "%s at port %u accepts the connection but does not %s within %.1f s: the node %sis "
             "frozen or overloaded. " ERROR_LOOK_OUTSIDE,
             h->target.full, h->port, heard ? "finish the TLS handshake" : "answer to TLS",
-            h->timeout_ms / 1000.0, heard ? "" : "has none (give --no-tls), or ");
+            h->timeout_ms / 1000.0, heard ? "" : "has none (give --no-tls), or ", h->target.full);
     }
 }
 

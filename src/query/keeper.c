@@ -267,7 +267,7 @@ static void fail_late(struct keeper *k)
     error_set(&why, ERR_TIMEOUT,
               "connected, but the node did not answer in %.3g s: it is overloaded, or its code "
               "server hangs. Try --timeout %.3g. " ERROR_LOOK_OUTSIDE,
-              seconds, 4 * seconds);
+              seconds, 4 * seconds, conn_peer_node(k->conn));
     fail_start(k, &why);
 }
 

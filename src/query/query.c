@@ -528,7 +528,7 @@ static void on_start(void *arg, const struct native_answer *answer)
         error_set(&err, ERR_TIMEOUT,
                   "connected, but the node did not answer in %.3g s: it is overloaded. "
                   "Try --timeout %.3g. " ERROR_LOOK_OUTSIDE,
-                  q->open_ms / 1000.0, 4 * q->open_ms / 1000.0);
+                  q->open_ms / 1000.0, 4 * q->open_ms / 1000.0, conn_peer_node(q->conn));
     else
         native_explain(answer, "start", &err);
     fail_query(q, &err);

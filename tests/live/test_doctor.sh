@@ -37,6 +37,17 @@ other_cookie() {
         row connection fail 'rejected the cookie' &&
         holds '[.[0].rows[] | select(.state == "fail") | .fix] | all(. == null or test("cookie-file"))'
 }
+stopped() {
+    pid=$(cat "$dir/pid")
+    kill -STOP "$pid" || return 1
+    "$beamtop" doctor "$node" --timeout 2 --format json >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+    kill -CONT "$pid"
+    ends_with 3 "$code" && row state fail 'stopped by a signal' &&
+        row connection fail 'does not answer' &&
+        holds "[.[0].rows[] | select(.check == \"connection\") | .fix | test(\"beamtop outside $node\")] == [true]" &&
+        holds "[.[0].rows[] | select(.check == \"state\") | .fix] == [\"Next: kill -CONT $pid\"]"
+}
 closed_port() { examines 3 "$node" --host 127.0.0.1 --port 1 && row connection fail 'refuses'; }
 text_has_no_cookie() {
     "$beamtop" doctor "$node" >"$work/out" 2>"$work/err"
@@ -74,5 +85,5 @@ without_distribution() {
 plain_is_listed() { "$beamtop" nodes --format json | jq -e ".rows[] | select(.os_pid == $plain)" >/dev/null; }
 
 differ opens
-once opens_by_its_pid other_cookie closed_port unknown_host other_host_part text_has_no_cookie without_distribution
+once opens_by_its_pid stopped other_cookie closed_port unknown_host other_host_part text_has_no_cookie without_distribution
 run_on_releases

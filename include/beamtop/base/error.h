@@ -43,7 +43,7 @@ void error_context(struct error *err, const char *fmt, ...) ATTR_PRINTF(2, 3);
 
 void error_clear(struct error *err);
 
-/* What to do about a VM that does not answer: nothing is asked of it there. */
-#define ERROR_LOOK_OUTSIDE "On its host, `beamtop outside NODE` shows what holds it"
+/* What to do about a VM that does not answer, with its name: nothing is asked of it there. */
+#define ERROR_LOOK_OUTSIDE "On its host, `beamtop outside %s` shows what holds it"
 
 #endif

@@ -5,14 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/outside/look.h"
 #include "app/way/reach.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/link/inside.h"
 #include "beamtop/link/lookup.h"
 
 #define LOOKUP_MS 2000
+#define LOOK_MS 1500
 
 struct tries;
 
@@ -22,6 +25,7 @@ try {
     struct doctor_facts *facts;
     struct lookup *lookup;
     struct conn *conn;
+    struct look *look;
     unsigned open; /* parts that have not ended */
 };
 
@@ -59,6 +63,27 @@ static void on_host(void *arg, const struct address *addresses, size_t count,
     part_ended(t);
 }
 
+/* ---- its VM, when that does not answer */
+
+static void on_try_looked(void *arg, const struct outside *o)
+{
+    struct try *t = arg;
+    outside_verdict(o, &t->facts->seen);
+    look_stop(t->look);
+    t->look = NULL;
+    part_ended(t);
+}
+
+static void begin_look(struct try *t)
+{
+    const struct discover_vm *vm = t->facts->vm;
+    struct error ignored = {0};
+    const struct look_options options = {
+        .vm = vm, .once_ms = LOOK_MS, .looked = on_try_looked, .arg = t};
+    if (vm && vm->pid != 0 && look_start(&t->look, &t->all->loop, &options, &ignored) == 0)
+        t->open++;
+}
+
 /* ---- its connection */
 
 static void on_try_closed(void *arg)
@@ -90,6 +115,8 @@ static void on_try_down(struct conn *c, void *arg, enum conn_failure why, const 
     (void)c;
     t->facts->why = why;
     t->facts->down = *err;
+    if (why != CONN_FAILED_COOKIE)
+        begin_look(t);
     end_try(t);
 }
 
@@ -123,6 +150,16 @@ static void guard_given(struct target *t, const struct discover_vm *vm)
     }
 }
 
+/* Erlang refuses a cookie file that others may read or write; beamtop does not. */
+static void look_at_cookie_file(struct doctor_facts *f, const char *path)
+{
+    struct stat st;
+    f->open_file = f->target.cookie.origin == COOKIE_FILE && path && stat(path, &st) == 0 &&
+                           S_ISREG(st.st_mode) && (st.st_mode & 077) != 0
+                       ? path
+                       : NULL;
+}
+
 /* What blocks, and would take the time of connections that are being opened. */
 static void prepare_try(const struct try *t)
 {
@@ -135,6 +172,7 @@ static void prepare_try(const struct try *t)
                       of_list ? f->vm->pid : 0, &f->no_target);
     if (f->no_target.code != ERR_NONE && reach_failed(t->all->env->reach)->code != ERR_NONE)
         f->no_target = *reach_failed(t->all->env->reach);
+    look_at_cookie_file(f, t->all->options->cookie_file);
     if (of_list && f->no_target.code == ERR_NONE)
         guard_given(&f->target, f->vm);
 }
@@ -155,6 +193,8 @@ static void begin_try(struct try *t)
     if (rc == 0 &&
         conn_open(&t->conn, &all->loop, &f->target.conn, &handlers, t, &f->no_target) == 0)
         t->open++;
+    if (f->no_target.code != ERR_NONE)
+        begin_look(t);
     part_ended(t);
 }
 

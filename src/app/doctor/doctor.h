@@ -15,6 +15,7 @@
 #include "beamtop/link/conn.h"
 #include "beamtop/link/discover.h"
 #include "beamtop/local/ladder.h"
+#include "beamtop/model/outside.h"
 #include "app/cli/cli.h"
 #include "app/pod/pod.h"
 #include "app/source/target.h"
@@ -27,7 +28,7 @@ enum doctor_state {
 };
 
 #define DOCTOR_FAR_CHECKS 6 /* of a way */
-#define DOCTOR_CHECKS (14 + DOCTOR_FAR_CHECKS)
+#define DOCTOR_CHECKS (15 + DOCTOR_FAR_CHECKS)
 
 struct doctor_line {
     const char *check; /* its word */
@@ -52,11 +53,13 @@ struct doctor_facts {
     const struct discover_list *vms;
     uint16_t epmd_port; /* the one that was asked */
     struct target target;
+    const char *open_file;  /* the cookie's, when others may read it; else NULL */
     struct error no_target; /* ERR_NONE: there is one, which was tried */
     bool up, is_tls;        /* connected, and by TLS */
     char tls_note[256];     /* of conn_tls_note() */
     enum conn_failure why;  /* … else why not, and in words */
     struct error down;
+    struct outside_line seen; /* of the VM from outside then; label NULL: nothing */
     char own[LIMIT_NODE_NAME_BYTES + 1], peer[LIMIT_NODE_NAME_BYTES + 1];
     size_t addresses; /* of its host */
     char address[INET6_ADDRSTRLEN];

@@ -103,6 +103,21 @@ static void check_process(const struct doctor_facts *f, struct doctor_line *out)
                    vm->other_users ? ", other user namespace" : "");
 }
 
+/* What holds a VM that was not opened. */
+static void check_state(const struct doctor_facts *f, struct doctor_line *out)
+{
+    static const enum doctor_state states[] = {[OUTSIDE_PLAIN] = DOCTOR_OK,
+                                               [OUTSIDE_DIM] = DOCTOR_OK,
+                                               [OUTSIDE_WARN] = DOCTOR_NOTE,
+                                               [OUTSIDE_ALARM] = DOCTOR_FAIL};
+    out->state = DOCTOR_NONE;
+    if (!f->seen.label)
+        return;
+    doctor_say(out, states[f->seen.mark], "%s", f->seen.text);
+    if (out->state != DOCTOR_OK && f->seen.next[0] != '\0')
+        snprintf(out->fix, sizeof out->fix, "Next: %s", f->seen.next);
+}
+
 static bool goes_local(const struct doctor_facts *f)
 {
     return f->target.conn.way || f->target.conn.local.port != 0;
@@ -178,6 +193,14 @@ static void check_transport(const struct doctor_facts *f, struct doctor_line *ou
         out->state = DOCTOR_NONE;
 }
 
+static void say_open_file(struct doctor_line *out, const char *path)
+{
+    doctor_say(out, DOCTOR_NOTE,
+               "from --cookie-file, which other users may use: Erlang refuses such a file");
+    if (!strchr(path, '\''))
+        snprintf(out->fix, sizeof out->fix, "Next: chmod 600 '%.400s'", path);
+}
+
 static void check_cookie(const struct doctor_facts *f, struct doctor_line *out)
 {
     const enum cookie_origin origin = f->target.cookie.origin;
@@ -193,6 +216,8 @@ static void check_cookie(const struct doctor_facts *f, struct doctor_line *out)
                    rejected ? ": not this node's" : "");
     if (rejected)
         snprintf(out->fix, sizeof out->fix, "Give it with --cookie-file FILE or BEAMTOP_COOKIE");
+    else if (out->state == DOCTOR_OK && f->open_file)
+        say_open_file(out, f->open_file);
 }
 
 static void check_connection(const struct doctor_facts *f, struct doctor_line *out)
@@ -277,11 +302,21 @@ static const struct {
     const char *word;
     void (*check)(const struct doctor_facts *f, struct doctor_line *out);
 } checks[] = {
-    {"name", check_name},     {"process", check_process},     {"host", check_host},
-    {"epmd", check_epmd},     {"port", check_port},           {"transport", check_transport},
-    {"cookie", check_cookie}, {"namespace", check_namespace}, {"connection", check_connection},
-    {"otp", check_otp},       {"beamtop", check_beamtop},     {"sample", check_sample},
-    {"pstack", check_pstack}, {"threads", check_cpus},
+    {"name", check_name},
+    {"process", check_process},
+    {"state", check_state},
+    {"host", check_host},
+    {"epmd", check_epmd},
+    {"port", check_port},
+    {"transport", check_transport},
+    {"cookie", check_cookie},
+    {"namespace", check_namespace},
+    {"connection", check_connection},
+    {"otp", check_otp},
+    {"beamtop", check_beamtop},
+    {"sample", check_sample},
+    {"pstack", check_pstack},
+    {"threads", check_cpus},
 };
 _Static_assert(ARRAY_LEN(checks) + DOCTOR_FAR_CHECKS == DOCTOR_CHECKS, "room for each check");
 

@@ -18,7 +18,7 @@ struct look_options {
     /* One call within so long, of which 0.3 s and more are what rates are over; 0: one each
      * second. */
     unsigned once_ms;
-    /* *o is borrowed until the next call. Does not stop the look. */
+    /* *o is borrowed until the next call. It may stop the look. */
     void (*looked)(void *arg, const struct outside *o);
     void *arg;
 };

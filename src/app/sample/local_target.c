@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +15,14 @@
 #include "app/way/way_methods.h"
 #include "beamtop/base/text.h"
 #include "beamtop/link/name.h"
+
+/* Whether /proc has it: with hidepid it has those of this user only. */
+static bool is_shown(pid_t pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld", (long)pid);
+    return access(path, F_OK) == 0;
+}
 
 static int find_vm_process(pid_t *pid, const char *argument, struct error *err)
 {
@@ -26,6 +36,11 @@ static int find_vm_process(pid_t *pid, const char *argument, struct error *err)
         return error_set(err, ERR_REFUSED,
                          "no /proc is mounted here, so VMs of this host cannot be found: mount -t "
                          "proc proc /proc");
+    if (!is_shown(*pid))
+        return error_set(err, ERR_REFUSED,
+                         "OS process %ld is hidden: /proc is mounted with hidepid. Run beamtop as "
+                         "root, or as its user",
+                         number);
     if (!discover_is_vm(*pid, 0))
         return error_set(err, ERR_USAGE,
                          "process %ld is not a BEAM VM: `beamtop nodes` lists those of this host",

@@ -186,3 +186,25 @@ TEST_WITH(a_node_of_another_host_is_not_looked_at, begin, NULL)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         assert_null(line_of(rows[i]));
 }
+
+TEST_WITH(a_vm_that_is_held_says_what_lets_it_go, begin, NULL)
+{
+    (void)state;
+    assert_null(line_of("state"));
+    facts.seen = (struct outside_line){
+        .label = "state", .text = "stopped", .next = "kill -CONT 4711", .mark = OUTSIDE_ALARM};
+    expect("state", DOCTOR_FAIL, "stopped", "Next: kill -CONT 4711");
+    facts.seen.mark = OUTSIDE_PLAIN;
+    expect("state", DOCTOR_OK, "stopped", "");
+}
+
+TEST_WITH(a_cookie_file_of_everyone_is_a_note, begin, NULL)
+{
+    (void)state;
+    facts.target.cookie.origin = COOKIE_FILE;
+    facts.open_file = "/srv/cookie";
+    expect("cookie", DOCTOR_NOTE, "from --cookie-file, which other users",
+           "chmod 600 '/srv/cookie'");
+    goes_down(CONN_FAILED_COOKIE, "shop@vm rejected the cookie");
+    expect("cookie", DOCTOR_FAIL, "not this node's", "--cookie-file");
+}
