@@ -366,7 +366,8 @@ static json_t *closed_fact(const struct closed_sockets *c)
 static int compare_closed(const void *a, const void *b)
 {
     const struct closed_sockets *x = a, *y = b;
-    return (y->n > x->n) - (y->n < x->n);
+    const int order = (y->n > x->n) - (y->n < x->n);
+    return order ? order : compare_owners(&x->row, &y->row);
 }
 
 /* Of those that have a row, which are the first in close_wait: each was so at every look. */

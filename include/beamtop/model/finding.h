@@ -52,6 +52,7 @@ struct finding {
     const char *view;  /* that shows more than what it names; NULL: none */
     const char *cause; /* findings of one cause are one; "": only this one has it */
     int rank;          /* among these: the lowest gives the title */
+    size_t place;      /* in the order found: that of findings of one rule that weigh the same */
     const struct evidence *evidence;
     size_t n_evidence;
 };

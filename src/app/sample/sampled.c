@@ -265,7 +265,9 @@ int64_t sampled_count(const struct sampled *s)
 static int by_weight_down(const void *a, const void *b)
 {
     const struct process *x = *(struct process *const *)a, *y = *(struct process *const *)b;
-    return (x->weight < y->weight) - (x->weight > y->weight);
+    if (x->weight < y->weight || x->weight > y->weight)
+        return x->weight < y->weight ? 1 : -1;
+    return memcmp(&x->key, &y->key, sizeof x->key);
 }
 
 size_t sampled_pids(struct sampled *s, struct etf_pid *pids, size_t most)

@@ -229,7 +229,9 @@ static void add_sources(struct sums *s, const struct samples_source *sources, si
 static int by_most(const void *a, const void *b)
 {
     const struct samples_source *x = a, *y = b;
-    return (x->samples < y->samples) - (x->samples > y->samples);
+    if (x->samples != y->samples)
+        return x->samples < y->samples ? 1 : -1;
+    return slice_order(x->name, y->name);
 }
 
 /* Threads by kind, the most samples first. */

@@ -145,7 +145,7 @@ struct count {
 static int order_counts(const void *a, const void *b)
 {
     const struct count *x = a, *y = b;
-    return (x->n < y->n) - (x->n > y->n);
+    return x->n != y->n ? (x->n < y->n ? 1 : -1) : scan_compare_pids(&x->pid, &y->pid);
 }
 
 size_t growth_most_frequent(const struct etf_pid *pids, size_t n, struct etf_pid *out)

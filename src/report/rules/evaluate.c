@@ -55,7 +55,8 @@ struct finding *judge_find(struct judge *j, enum finding_severity severity, doub
                           .process = "",
                           .application = "",
                           .trace = "",
-                          .cause = ""};
+                          .cause = "",
+                          .place = out->len - 1};
     f->evidence = arena_alloc(&out->arena, EVIDENCE_MOST * sizeof *f->evidence);
     return f;
 }
@@ -264,7 +265,8 @@ static int worse_first(const void *a, const void *b)
     double p = isnan(x->impact) ? 0 : x->impact, q = isnan(y->impact) ? 0 : y->impact;
     if (p != q)
         return p < q ? 1 : -1;
-    return strcmp(x->rule, y->rule);
+    const int order = strcmp(x->rule, y->rule);
+    return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
 static void ask_rules(struct judge *j)

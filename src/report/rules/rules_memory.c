@@ -169,8 +169,13 @@ static double unused_of(const json_t *row)
 
 static int by_unused(const void *a, const void *b)
 {
-    const double x = unused_of(*(const json_t *const *)a), y = unused_of(*(const json_t *const *)b);
-    return (x < y) - (x > y);
+    const json_t *left = *(const json_t *const *)a, *right = *(const json_t *const *)b;
+    const double x = unused_of(left), y = unused_of(right);
+    if (x < y || x > y)
+        return x < y ? 1 : -1;
+    const int order = strcmp(fact_text(left, "name"), fact_text(right, "name"));
+    const double m = fact_number(left, "instance"), n = fact_number(right, "instance");
+    return order ? order : (m > n) - (m < n);
 }
 
 /* Of the allocators, or of their instances, those that hold most of it, the largest first. */

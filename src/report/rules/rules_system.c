@@ -211,7 +211,8 @@ static int most_grown_first(const void *a, const void *b)
 {
     const struct grower *x = a, *y = b;
     double p = isnan(x->grown) ? 0 : x->grown, q = isnan(y->grown) ? 0 : y->grown;
-    return p != q ? (p < q ? 1 : -1) : (x->has < y->has) - (x->has > y->has);
+    const int order = p != q ? (p < q ? 1 : -1) : (x->has < y->has) - (x->has > y->has);
+    return order ? order : strcmp(x->subject, y->subject);
 }
 
 static size_t most_grown(struct grower *all, size_t n, struct grower out[OWNERS_LISTED])

@@ -50,7 +50,8 @@ static int by_calls(const void *a, const void *b)
 static int by_rate(const void *a, const void *b)
 {
     const struct calls_node_function *x = a, *y = b;
-    return (x->calls_per_s < y->calls_per_s) - (x->calls_per_s > y->calls_per_s);
+    const int order = (x->calls_per_s < y->calls_per_s) - (x->calls_per_s > y->calls_per_s);
+    return order ? order : compare_slices(x->node, y->node);
 }
 
 static int by_place(const void *a, const void *b)
@@ -64,7 +65,7 @@ static int by_place(const void *a, const void *b)
 static int by_sum(const void *a, const void *b)
 {
     const struct calls_sum *x = a, *y = b;
-    return (x->calls < y->calls) - (x->calls > y->calls);
+    return x->calls != y->calls ? (x->calls < y->calls ? 1 : -1) : by_place(&x, &y);
 }
 
 /* ---- sums */

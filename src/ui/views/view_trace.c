@@ -249,7 +249,9 @@ static int compare_calls(const void *left, const void *right)
     const struct trace_function *b = *(const struct trace_function *const *)right;
     if (a->time_us != b->time_us)
         return a->time_us < b->time_us ? 1 : -1;
-    return (a->calls < b->calls) - (a->calls > b->calls);
+    if (a->calls != b->calls)
+        return a->calls < b->calls ? 1 : -1;
+    return (a > b) - (a < b); /* in the log's order */
 }
 
 static bool counts_alone(const struct trace_log *log, const struct trace_function *f)
