@@ -335,7 +335,7 @@ static int parse_options(int argc, char **argv, const struct cli_command *comman
 
     make_getopt(longs, shorts, command);
     opterr = 0;
-    optind = 1;
+    optind = 0; /* musl would go on behind 1 where an earlier parse stopped */
     while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
         if (value == ':')
             return error_set(err, ERR_USAGE, "%s needs a value", argv[optind - 1]);
