@@ -76,8 +76,8 @@ const struct sink_kind sink_kinds[] = {
      .grid = &heap_row_fields, ROWS_OF(heaps_detail, rows, n_rows), .fill = sink_fill_heaps},
     {.name = "cpus", .question = QUESTION_THREADS, .rates = true, .section = &threads_fields,
      .grid = &thread_fields, .interval_at = offsetof(struct threads_detail, interval_s),
-     .text_empty = "The node found no scheduler threads in /proc: it does not run on Linux, "
-                   "or its dirty I/O schedulers are not free.\n",
+     .text_empty = "The node read no scheduler threads in /proc: it does not run on Linux, its "
+                   "dirty I/O schedulers are not free, or the read took longer than 1 s.\n",
      ROWS_OF(threads_detail, rows, n_rows)},
     {.name = "msacc", .question = QUESTION_MSACC, .rates = true, .section = &msacc_fields,
      .grid = &msacc_row_fields, .interval_at = offsetof(struct msacc_detail, interval_s),

@@ -198,7 +198,8 @@ static void cpus_page(void *state, const struct model *m, struct view_page *page
         snprintf(page->empty, sizeof page->empty, "%s",
                  s && s->run_queue_dirty_io > 0
                      ? "Unknown: the node's dirty I/O schedulers, which read /proc, are not free."
-                     : "The node found no scheduler threads in /proc/self/task: that needs Linux.");
+                     : "The node read no scheduler threads in /proc/self/task: it does not run on "
+                       "Linux, or the read took longer than 1 s.");
         return;
     }
     put_cpus_heading(page, t, model_node(m));
