@@ -71,17 +71,33 @@ uint64_t proc_started(const struct proc *p)
     return ticks;
 }
 
+/* The effective one of a line of ids, and whether the real and the saved one are the same. */
+static bool parse_ids(const char *status, const char *field, unsigned long *id, bool *is_one)
+{
+    unsigned long real = 0, saved = 0;
+    const char *at = strstr(status, field);
+    if (!at || sscanf(at + strlen(field), "%lu %lu %lu", &real, id, &saved) != 3)
+        return false;
+    *is_one = real == *id && saved == *id;
+    return true;
+}
+
+bool proc_parse_user(const char *status, uid_t *uid, bool *one_user)
+{
+    unsigned long user = 0, group = 0;
+    bool one_group = false;
+    if (!parse_ids(status, "\nUid:", &user, one_user))
+        return false;
+    *uid = (uid_t)user;
+    *one_user = *one_user && parse_ids(status, "\nGid:", &group, &one_group) && one_group;
+    return true;
+}
+
 bool proc_user(const struct proc *p, uid_t *uid, bool *one_user)
 {
-    char text[8192];
-    unsigned long real = 0, effective = 0, saved = 0;
-    const char *at =
-        proc_read(p->dir, "status", text, sizeof text) > 0 ? strstr(text, "\nUid:") : NULL;
-    if (!at || sscanf(at, "\nUid: %lu %lu %lu", &real, &effective, &saved) != 3)
-        return false;
-    *uid = (uid_t)effective;
-    *one_user = real == effective && saved == effective;
-    return true;
+    char status[8192];
+    return proc_read(p->dir, "status", status, sizeof status) > 0 &&
+           proc_parse_user(status, uid, one_user);
 }
 
 bool proc_read_strings(const struct proc *p, const char *file, struct proc_strings *out)

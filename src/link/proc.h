@@ -23,8 +23,11 @@ struct proc_strings {
 int proc_open(struct proc *p, const char *tree, const char *pid);
 void proc_close(struct proc *p);
 
-/* Whose process it is, and whether it runs as no other user. False: unreadable. */
+/* Whose process it is, and whether it runs as no other user and in no other group than those of its
+ * user: a program with set-user-ID or set-group-ID does. False: unreadable. */
 bool proc_user(const struct proc *p, uid_t *uid, bool *one_user);
+/* The same of what its file `status` had at one moment: pure. */
+bool proc_parse_user(const char *status, uid_t *uid, bool *one_user);
 
 /* When it started, in ticks since boot; 0: unreadable. */
 uint64_t proc_started(const struct proc *p);

@@ -34,7 +34,7 @@ enum discover_cookie {
 struct discover_vm {
     pid_t pid; /* 0: known to epmd only */
     uid_t uid;
-    bool one_user; /* it runs as no other: one that a user started as another gets no cookie */
+    bool one_user; /* and one group: one that a user started as another gets no cookie */
     char user[64]; /* "" when the uid has no name */
     char node[LIMIT_NODE_NAME_BYTES + 1]; /* alive@host; "" when not a node */
     enum discover_form form;

@@ -159,14 +159,15 @@ static int read_arguments(struct look *l)
     struct proc_strings cmdline = {0};
     uid_t uid = 0;
     bool one_user = false;
-    if (!proc_user(&l->proc, &uid, &one_user) ||
-        proc_read(l->proc.dir, "status", l->status, sizeof l->status) <= 0 ||
+    /* Once: between two reads it could start a program that has other groups. */
+    if (proc_read(l->proc.dir, "status", l->status, sizeof l->status) <= 0 ||
+        !proc_parse_user(l->status, &uid, &one_user) ||
         !proc_read_strings(&l->proc, "cmdline", &cmdline))
         return error_set(l->why, ERR_NOT_FOUND, NOT_THERE);
     take_arguments(l, &cmdline);
     proc_strings_clear(&cmdline);
     if (!one_user || uid != l->uid)
-        return error_set(l->why, ERR_REFUSED, "it runs as several users");
+        return error_set(l->why, ERR_REFUSED, "it runs as several users or groups");
     l->root = proc_open_root(&l->proc);
     l->root_error = errno;
     return 0;

@@ -131,7 +131,8 @@ static void make_status(const char *pid, unsigned real, unsigned uid)
 {
     char path[256], text[256];
     snprintf(path, sizeof path, "%s/status", pid);
-    snprintf(text, sizeof text, "Name:\tbeam\nUid:\t%u\t%u\t%u\t%u\n", real, uid, uid, uid);
+    snprintf(text, sizeof text, "Name:\tbeam\nUid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n", real,
+             uid, uid, uid, real, uid, uid, uid);
     make_file(path, text, strlen(text));
 }
 

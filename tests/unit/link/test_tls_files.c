@@ -36,7 +36,7 @@ static void make_text(const char *path, const char *text)
 }
 
 /* args: '|' between the strings. */
-static void make_vm(const char *args, uid_t real, uid_t uid)
+static void make_vm_of(const char *args, uid_t real, uid_t uid, unsigned real_gid)
 {
     char text[1024];
     const size_t len = strlen(args) + 1;
@@ -46,9 +46,14 @@ static void make_vm(const char *args, uid_t real, uid_t uid)
     make_file("7/cmdline", text, len);
     snprintf(text, sizeof text,
              "Name:\tbeam\nUid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\nGroups:\t%u %u \n",
-             (unsigned)real, (unsigned)uid, (unsigned)uid, (unsigned)uid, OTHER_GID, OTHER_GID,
+             (unsigned)real, (unsigned)uid, (unsigned)uid, (unsigned)uid, real_gid, OTHER_GID,
              OTHER_GID, OTHER_GID, OTHER_GID + 1, 7U);
     make_text("7/status", text);
+}
+
+static void make_vm(const char *args, uid_t real, uid_t uid)
+{
+    make_vm_of(args, real, uid, OTHER_GID);
 }
 
 static int make_tree(void **state)
@@ -125,6 +130,8 @@ TEST(test_whose_files)
     assert_non_null(strstr(reason(OTHER_UID), "several users"));
     make_vm("beam.smp|-ssl_dist_optfile|/nothing", OTHER_UID, OTHER_UID);
     assert_non_null(strstr(reason(getuid()), "several users"));
+    make_vm_of("beam.smp|-ssl_dist_optfile|/nothing", OTHER_UID, OTHER_UID, OTHER_GID + 2);
+    assert_non_null(strstr(reason(OTHER_UID), "or groups"));
     if (getuid() != 0) {
         print_message("# only root can take the rights of another user\n");
         make_vm("beam.smp|-ssl_dist_optfile|/nothing", OTHER_UID, OTHER_UID);
