@@ -54,6 +54,7 @@ int way_spawn(pid_t *pid, char *const *words, int in, int *out, int *errors, boo
 
 static void keep_said(struct way_child *c, const char *bytes, size_t n)
 {
+    c->said_all += n;
     if (n > sizeof c->said - 1) {
         bytes += n - (sizeof c->said - 1);
         n = sizeof c->said - 1;

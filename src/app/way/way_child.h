@@ -11,7 +11,8 @@
 #include "way_wire.h"
 
 #define WAY_CHILDREN 512
-#define WAY_SAID_BYTES 4096 /* the last ones that a program has said are kept */
+#define WAY_SAID_BYTES 4096               /* the last ones that a program has said are kept */
+#define WAY_SAID_MOST (16u * 1024 * 1024) /* of all: one that says more is ended */
 
 struct way_child {
     pid_t pid; /* 0: not started */
@@ -33,6 +34,7 @@ struct way_child {
     bool was_asked;  /* to end, by SIGTERM */
     char said[WAY_SAID_BYTES];
     size_t said_len;
+    size_t said_all; /* bytes, with those that are not kept */
 };
 
 struct way_children {

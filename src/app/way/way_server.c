@@ -183,12 +183,18 @@ static bool try_another(struct server *s, struct way_child *c, const struct erro
         c->theirs = theirs;
     snprintf(c->before, sizeof c->before, "%.*s", (int)sizeof c->before - 1, why->text);
     c->pid = 0;
-    c->said_len = 0;
+    c->said_len = c->said_all = 0;
     c->has_exited = false;
     c->end_ms = 0;
     c->method++;
     c->starts = true;
     return true;
+}
+
+/* What it says comes from the far side, and costs time here. */
+static bool says_too_much(const struct way_child *c)
+{
+    return c->said_all > WAY_SAID_MOST;
 }
 
 static void end_stream(struct server *s, struct way_child *c)
@@ -205,6 +211,10 @@ static void end_stream(struct server *s, struct way_child *c)
         way_child_read(c, &log);
     else if (log >= 0)
         close(log);
+    if (says_too_much(c))
+        error_set(&err, ERR_CONNECT,
+                  "%s %s: ended after %u MiB of errors. Run it there to see them", m->name,
+                  c->url.host, WAY_SAID_MOST / (1024 * 1024));
     if (lost && c->said_len == 0)
         error_set(&err, ERR_CONNECT, "ssh to %s: the SSH connection is lost", c->url.host);
     way_explain_said(m, &c->url, c->said, &why, &another, &err);
@@ -290,6 +300,8 @@ static void look_at_child(struct way_child *c, const struct pollfd *fds)
     if (fds[2].revents != 0)
         way_child_read(c, &c->out);
     look_whether_open(c);
+    if (says_too_much(c))
+        end_child(c, 0);
 }
 
 /* Turns until something happens, or a child is due to end. */
