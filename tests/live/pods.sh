@@ -5,7 +5,8 @@
 #   containers: shop (all works), bare (no shell), stopped, paused, and odd, loud, hanging (what inspect
 #   answers); pods of the namespace shop: web, bare, gone,
 #   guarded (no exec), closed (neither exec nor port-forward), sealed (bare, no port-forward: an ephemeral
-#   container serves), nopull (the same, whose image is not there), crashing, expired (a token)
+#   container serves), nopull (the same, whose image is not there), crashing, expired (a token), liar (its
+#   epmd has a name with another host), noisy (errors without end), mute (no answer)
 
 # As docker 20.10 says it. Of a container that runs here the first process is this shell, whose cgroup does
 # not name it: so the engine seems to be on another host.
@@ -101,6 +102,13 @@ put_kubectl() {
 	esac
 	case $verb:$pod:$in in
 	exec:web:* | exec:sealed:beamtop-*) run "$@" ;;
+	exec:liar:*)
+	    echo 'beamtop: open' >&2
+	    printf '\0\0\021\021name db@prod at port 9\n' ;;
+	exec:noisy:*)
+	    echo 'beamtop: open' >&2
+	    exec yes "$(printf 'beamtop: cookie \033[2J')" >&2 ;;
+	exec:mute:*) exec sleep 1200 ;;
 	exec:bare:* | exec:sealed:* | exec:nopull:*)
 	    echo 'error: Internal error occurred: error executing command in container: failed to exec in container: failed to start exec "6c1d": OCI runtime exec failed: exec failed: unable to start container process: exec: "sh": executable file not found in $PATH: unknown' >&2
 	    exit 1 ;;

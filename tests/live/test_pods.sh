@@ -55,6 +55,14 @@ pods_fail_in_words() {
         fails_with 2 'a node is reached by' 'http://shop/y' && leaves_nothing_here
 }
 
+# What is said there costs no more than it may, and chooses no cookie.
+bears_a_hostile_pod() {
+    fails_with 3 'epmd there knows no node' k8s://shop/liar &&
+        fails_with 3 'ended after 16 MiB of errors' k8s://shop/noisy/x@ || return 1
+    XDG_RUNTIME_DIR=$work/run "$beamtop" info k8s://shop/mute --timeout 1 </dev/null >"$work/out" 2>"$work/err"
+    ends_with 3 $? && told 'no stream to port' && leaves_nothing_here
+}
+
 # The cookie is the node's, read there.
 needs_no_cookie() {
     command -v bash >/dev/null || { not_tried "no bash here to carry streams"; return 0; }
@@ -112,7 +120,7 @@ loses_its_stream() {
 is_killed() { in_a_trace "k8s://shop/guarded/$(name_of)@" beamtop_itself && [ "$ended" = 137 ]; }
 
 once reaches_it needs_no_cookie forwards_a_port each_failure_has_its_words gives_up_on_an_engine \
-    pods_fail_in_words starts_an_ephemeral_container doctor_says_what_is_missing \
+    pods_fail_in_words bears_a_hostile_pod starts_an_ephemeral_container doctor_says_what_is_missing \
     says_what_is_not_installed loses_its_stream is_killed
 run put_stand_ins
 run_on_releases

@@ -95,6 +95,24 @@ static int ask_names(struct conn_way *way, uint16_t port, unsigned timeout_ms,
     return rc;
 }
 
+/* Anyone there may give epmd a name: one with a host would choose the cookie of a pattern, and one
+ * that no URL can have is not reached. */
+static size_t keep_names(const struct way_url *url, struct epmd_name *names, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct way_url again;
+        struct error ignored = {0};
+        struct buf text;
+        buf_init(&text, 0);
+        way_url_put(&text, url, names[i].alive);
+        if (!strchr(names[i].alive, '@') && way_url_parse(&again, buf_cstr(&text), &ignored) == 0)
+            names[kept++] = names[i];
+        buf_clear(&text);
+    }
+    return kept;
+}
+
 static int choose(struct way_url *url, const struct conn_way *way, const struct epmd_name *names,
                   size_t n, struct error *err)
 {
@@ -136,7 +154,7 @@ static int find_node(struct conn_way *way, struct way_url *url, const struct cli
     if (rc == 0)
         rc = ask_names(way, port != 0 ? port : EPMD_PORT, timeout_ms_of(o), names, &n, err);
     if (rc == 0)
-        rc = choose(url, way, names, n, err);
+        rc = choose(url, way, names, keep_names(url, names, n), err);
     free(names);
     return rc;
 }
@@ -303,6 +321,8 @@ int reach_prepare_command(struct reach *w, const struct cli_command *command, st
         rc = prepare_names(w, node, o, env, err);
     if (rc == 0 && has_url(o->with))
         rc = prepare_names(w, &o->with, o, env, err);
+    if (rc == ERR_TIMEOUT) /* of the connection, for the exit code */
+        err->code = rc = ERR_CONNECT;
     if (rc == 0 || strcmp(command->name, "doctor") != 0)
         return rc;
     reach_note(w, err); /* its checks say the rest */

@@ -7,9 +7,10 @@
 #include "beamtop/base/attr.h"
 
 /* Run by a shell there, with the node's name as its argument. The root of the VM counts: it is in
-   another one where its container is not this one. */
+   another one where its container is not this one. A pipe or a file without an end, named as the
+   cookie's, would keep a shell there for ever. */
 #define LOOK                                                                                       \
-    "exec 2>/dev/null\n"                                                                           \
+    "exec 2>/dev/null; ulimit -t 5\n"                                                              \
     "words() { tr '\\0' '\\n' <\"$1\"; }\n"                                                        \
     "IFS='\n'\n"                                                                                   \
     "n=$1 u=; set -- /proc/[0-9]*; set -f\n"                                                       \
@@ -24,7 +25,8 @@
     "  for w in $([ \"$c\" ] || words \"$p/environ\"); do\n"                                       \
     "    case $w in HOME=*) h=${w#*=} ;; RELEASE_COOKIE=*) r=${w#*=} ;; esac\n"                    \
     "  done\n"                                                                                     \
-    "  [ \"$c\" ] || { read -r c <\"$p/root$h/.erlang.cookie\"; }\n"                               \
+    "  f=$p/root$h/.erlang.cookie\n"                                                               \
+    "  [ \"$c\" ] || ! [ -f \"$f\" ] || { read -r c <\"$f\"; }\n"                                  \
     "  c=${c:-$r}\n"                                                                               \
     "  [ \"$at\" ] || { u=${u:-$c}; continue; }\n"                                                 \
     "  [ -z \"$c\" ] || { printf '" POD_COOKIE_LINE "%s\\n' \"$c\"; exit; }\n"                     \

@@ -28,12 +28,13 @@
     "XX"                                                                                           \
     "XX" /* for mkdtemp() */
 
-/* No other user can replace a directory in it. */
+/* No other user can replace a directory in it; the owner of one can, whatever its mode is. */
 static bool is_safe(const char *dir)
 {
     struct stat st;
     return dir && dir[0] == '/' && strlen(dir) <= DIR_BYTES &&
            !strpbrk(dir, "%$ ") /* ssh expands these */ && stat(dir, &st) == 0 &&
+           (st.st_uid == geteuid() || st.st_uid == 0) &&
            ((st.st_mode & S_ISVTX) != 0 ||
             (st.st_uid == geteuid() && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0));
 }
