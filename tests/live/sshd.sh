@@ -66,6 +66,7 @@ start_sshd() {
 	StrictModes no
 	UsePAM no
 	PasswordAuthentication no
+	MaxStartups 10:100:10
 	SetEnv PATH=$work/far:/usr/bin:/bin
 	Match LocalPort $((sshd_port + 3))
 	 AllowTcpForwarding no

@@ -97,6 +97,17 @@ lists_several() {
     [ "$logins" = 2 ] || { echo "$logins logins instead of 2"; return 1; }
 }
 
+# They may be behind one sshd, which drops logins beyond a number.
+logs_in_to_few_at_once() {
+    urls=ssh://h1/none
+    for n in 2 3 4 5 6 7 8 9 10 11 12 13 14; do urls=$urls,ssh://h$n/none; done
+    logins=$(grep -c Accepted "$work/sshd.log")
+    by_way fleet "$urls" --format json >"$work/out" 2>"$work/err"
+    logins=$(($(grep -c Accepted "$work/sshd.log") - logins))
+    [ "$logins" = 14 ] || { echo "$logins logins instead of 14"; tail -3 "$work/err"; return 1; }
+    ! sshd_says 'past MaxStartups' && leaves_nothing_here
+}
+
 records_in_the_background() {
     by_way record start "ssh://far/$(name_of)" -o "$work/far.btr" >"$work/out" 2>"$work/err"
     ends_with 0 $? || return 1
@@ -214,7 +225,7 @@ stop_all() {
 }
 
 once reaches_it goes_by_a_relay uses_what_is_open asks_by_a_program doctor_goes_by_it each_failure_has_its_words \
-    lists_several records_in_the_background loses_its_stream loses_ssh loses_sshd is_killed \
+    lists_several logs_in_to_few_at_once records_in_the_background loses_its_stream loses_ssh loses_sshd is_killed \
     loses_the_process_of_streams leaves_what_the_next_start_removes asks_at_the_terminal opens_beside_mute_hosts \
     comes_back logs_in_again runs_on_the_far_side
 run start_sshd

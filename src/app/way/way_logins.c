@@ -7,6 +7,7 @@
 
 #define REST_MS 60000u /* after a login that needs a person */
 #define ANSWER_MS 300u /* of an asker's time, for the answer */
+#define MOST_LOGINS 8  /* beside each other: sshd drops some from ten on (MaxStartups) */
 
 static uint64_t now_ms(void)
 {
@@ -30,13 +31,25 @@ static bool waits_for(const struct way_child *c, const struct way_child *login)
     return c->waits && !c->has_exited && way_url_is_beside(&c->url, &login->url);
 }
 
+static bool is_login(const struct way_child *c)
+{
+    return c->ask.kind == WAY_LOGS_IN && !c->has_exited;
+}
+
 static bool is_under_way(const struct way_children *all, const struct way_child *c)
 {
     for (size_t i = 0; i < all->n; i++)
-        if (all->all[i]->ask.kind == WAY_LOGS_IN && !all->all[i]->has_exited &&
-            way_url_is_beside(&all->all[i]->url, &c->url))
+        if (is_login(all->all[i]) && way_url_is_beside(&all->all[i]->url, &c->url))
             return true;
     return false;
+}
+
+static size_t count_logins(const struct way_children *all)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < all->n; i++)
+        n += is_login(all->all[i]);
+    return n;
 }
 
 static void finish(struct way_masters *m, struct way_children *all, struct way_child *login,
@@ -165,7 +178,17 @@ void way_logins_want(struct way_masters *m, struct way_children *all, struct way
         way_child_fail(c, CONN_FAILED_WAY, true, &err);
     } else {
         c->waits = true;
-        if (!is_under_way(all, c))
+        if (c->ask.terminal && !is_under_way(all, c))
+            start_login(m, all, c);
+    }
+}
+
+void way_logins_go_on(struct way_masters *m, struct way_children *all)
+{
+    const size_t n = all->n; /* others come behind these */
+    for (size_t i = 0; i < n && count_logins(all) < MOST_LOGINS; i++) {
+        const struct way_child *c = all->all[i];
+        if (c->waits && !c->has_exited && !is_under_way(all, c))
             start_login(m, all, c);
     }
 }

@@ -11,8 +11,11 @@
 #include "way_child.h"
 #include "way_masters.h"
 
-/* c is an ask, of a stream or of a login: it is answered, or starts, or waits. */
+/* c is an ask, of a stream or of a login: it is answered, or starts, or waits. One that waits goes
+ * when its asker does. */
 void way_logins_want(struct way_masters *m, struct way_children *all, struct way_child *c);
+/* Logs in to the next hosts that are waited for: few at once, as they may be behind one sshd. */
+void way_logins_go_on(struct way_masters *m, struct way_children *all);
 /* The program of a login has ended: those who wait for it start, or fail. */
 void way_logins_ended(struct way_masters *m, struct way_children *all, struct way_child *login);
 

@@ -329,6 +329,8 @@ static void turn(struct server *s)
             take_asks(s);
     }
     reap(s);
+    if (!s->ending)
+        way_logins_go_on(&s->masters, &s->children);
     start_streams(s);
     way_children_forget_ended(&s->children);
     now = now_ms();
