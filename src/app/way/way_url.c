@@ -24,8 +24,8 @@ static const char *const forms[WAY_SCHEMES] = {
     [WAY_SSH] = "ssh://[USER@]HOST[:PORT][/NODE]",
     [WAY_DOCKER] = "docker://CONTAINER[/NODE]",
     [WAY_PODMAN] = "podman://CONTAINER[/NODE]",
-    [WAY_K8S] = "k8s://NAMESPACE/POD[/CONTAINER][/NODE@], with a context "
-                "k8s://CONTEXT/NAMESPACE/POD/[CONTAINER]",
+    [WAY_K8S] = ("k8s://NAMESPACE/POD[/CONTAINER][/NODE@], with a context "
+                 "k8s://CONTEXT/NAMESPACE/POD/[CONTAINER]"),
 };
 
 bool way_is_url(const char *text)
