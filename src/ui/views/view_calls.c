@@ -14,9 +14,9 @@
 
 enum calls_by { BY_FUNCTION, BY_MODULE, BY_APPLICATION };
 static const struct rows_of calls_rows[] = {
-    [BY_FUNCTION] = {"function", &calls_function_fields, "calls"},
-    [BY_MODULE] = {"module", &calls_module_fields, "calls"},
-    [BY_APPLICATION] = {"application", &calls_application_fields, "calls"},
+    [BY_FUNCTION] = {"function", &calls_function_fields, "calls", NULL, NULL, false},
+    [BY_MODULE] = {"module", &calls_module_fields, "calls", NULL, NULL, false},
+    [BY_APPLICATION] = {"application", &calls_application_fields, "calls", NULL, NULL, false},
 };
 
 /* ---- rows */

@@ -13,10 +13,10 @@
 
 enum shown_by { SHOWN_EVENTS, SHOWN_BY_PROCESS, SHOWN_BY_FUNCTION, SHOWN_BY_EVENT };
 static const struct rows_of events_rows[] = {
-    [SHOWN_EVENTS] = {"none", &system_event_fields, ""},
-    [SHOWN_BY_PROCESS] = {"process", &system_event_group_fields, "events"},
-    [SHOWN_BY_FUNCTION] = {"function", &system_event_group_fields, "events"},
-    [SHOWN_BY_EVENT] = {"event", &system_event_group_fields, "events"},
+    [SHOWN_EVENTS] = {"none", &system_event_fields, "", NULL, NULL, false},
+    [SHOWN_BY_PROCESS] = {"process", &system_event_group_fields, "events", NULL, NULL, false},
+    [SHOWN_BY_FUNCTION] = {"function", &system_event_group_fields, "events", NULL, NULL, false},
+    [SHOWN_BY_EVENT] = {"event", &system_event_group_fields, "events", NULL, NULL, false},
 };
 
 /* The run goes on, and its rows with it: the page has copies. */

@@ -24,16 +24,17 @@ enum {
     BY_LONGEST = BY_PROCESS + SAMPLES_BY
 };
 static const struct rows_of samples_shown[] = {
-    [BY_FUNCTION] = {"function", &samples_function_fields, "self_share"},
-    [BY_TREE] = {"tree", &samples_branch_fields, NULL},
-    [BY_CALLERS] = {"callers", &samples_callers_fields, NULL},
-    [BY_FLAME] = {"flame", &samples_branch_fields, NULL},
-    [BY_PROCESS] = {"process", &samples_process_fields, "samples"},
-    [BY_THREAD] = {"thread", &samples_thread_fields, "samples"},
-    [BY_PROCESS + SAMPLES_BY_KIND] = {"kind", &samples_kind_fields, "samples"},
-    [BY_PROCESS + SAMPLES_BY_CLASS] = {"class", &samples_class_fields, "samples"},
-    [BY_PROCESS + SAMPLES_BY_CODE] = {"code", &samples_code_fields, "samples"},
-    [BY_LONGEST] = {"longest", &samples_held_fields, "seconds"},
+    [BY_FUNCTION] = {"function", &samples_function_fields, "self_share", NULL, NULL, false},
+    [BY_TREE] = {"tree", &samples_branch_fields, NULL, NULL, NULL, false},
+    [BY_CALLERS] = {"callers", &samples_callers_fields, NULL, NULL, NULL, false},
+    [BY_FLAME] = {"flame", &samples_branch_fields, NULL, NULL, NULL, false},
+    [BY_PROCESS] = {"process", &samples_process_fields, "samples", NULL, NULL, false},
+    [BY_THREAD] = {"thread", &samples_thread_fields, "samples", NULL, NULL, false},
+    [BY_PROCESS + SAMPLES_BY_KIND] = {"kind", &samples_kind_fields, "samples", NULL, NULL, false},
+    [BY_PROCESS +
+        SAMPLES_BY_CLASS] = {"class", &samples_class_fields, "samples", NULL, NULL, false},
+    [BY_PROCESS + SAMPLES_BY_CODE] = {"code", &samples_code_fields, "samples", NULL, NULL, false},
+    [BY_LONGEST] = {"longest", &samples_held_fields, "seconds", NULL, NULL, false},
 };
 
 struct samples_view {

@@ -12,11 +12,11 @@
 
 enum spans_by { BY_ROOT, BY_TREE, BY_PATH, BY_PART, BY_FLAME };
 static const struct rows_of spans_rows_of[] = {
-    [BY_ROOT] = {"roots", &spans_request_fields, "duration_us"},
-    [BY_TREE] = {"tree", &spans_span_fields, NULL},
-    [BY_PATH] = {"path", &spans_step_fields, NULL},
-    [BY_PART] = {"parts", &spans_part_fields, "us"},
-    [BY_FLAME] = {"flame", &spans_span_fields, NULL},
+    [BY_ROOT] = {"roots", &spans_request_fields, "duration_us", NULL, NULL, false},
+    [BY_TREE] = {"tree", &spans_span_fields, NULL, NULL, NULL, false},
+    [BY_PATH] = {"path", &spans_step_fields, NULL, NULL, NULL, false},
+    [BY_PART] = {"parts", &spans_part_fields, "us", NULL, NULL, false},
+    [BY_FLAME] = {"flame", &spans_span_fields, NULL, NULL, NULL, false},
 };
 
 /* clang-format off */
