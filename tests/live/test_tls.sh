@@ -6,6 +6,8 @@
 # shellcheck disable=SC1091,SC2030,SC2031,SC2034,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
+. "$BEAMTOP_SRCDIR/tests/record.sh"
+. "$BEAMTOP_SRCDIR/tests/tmux/lib.sh"
 
 load=idle_load
 . "$(dirname "$0")/releases.sh"
@@ -53,10 +55,16 @@ END
         -out "$certs/expired.pem" -startdate 20200101000000Z -enddate 20210101000000Z
 }
 
+# Of another CA with the same name; and with a key of the first CA's, as while files are replaced.
+makes_renewed() {
+    mkdir "$renewed" && (certs=$renewed && makes_ca ca && makes_cert ca node && makes_cert ca client) &&
+        cp -r "$renewed" "$half" && cp "$first/client.key" "$half"
+}
+
 makes_all() {
     makes_ca ca && makes_ca other && makes_cert ca node && makes_cert ca client && makes_cert other stranger &&
         makes_cert ca server extendedKeyUsage=serverAuth && makes_expired &&
-        openssl pkey -in "$certs/client.key" -aes256 -passout pass:sesame -out "$certs/locked.key"
+        makes_renewed && openssl pkey -in "$certs/client.key" -aes256 -passout pass:sesame -out "$certs/locked.key"
 }
 
 # ---- nodes
@@ -120,6 +128,9 @@ by_the_configuration() {
         "$certs/ca.pem" "$certs/client.key" >"$conf/beamtop.conf"
     XDG_CONFIG_HOME=$work/config asks --host 127.0.0.1 --format json
     ends_with 0 $? && holds '.[0].system.processes > 20' && has_no_notice && logs_nothing || return 1
+    "$beamtop" info "$node" --config "$conf/beamtop.conf" --cookie-file "$work/cookie" --timeout 60 --host 127.0.0.1 \
+        >"$work/out" 2>"$work/err" </dev/null
+    ends_with 0 $? && says "$node" && has_no_notice || return 1
     rm "$conf/client.pem"
     XDG_CONFIG_HOME=$work/config asks --host 127.0.0.1
     ends_with 3 $? && told 'beamtop/beamtop.conf, line 2: cert: .*client.pem cannot be read: No such file'
@@ -141,9 +152,26 @@ traces() {
     ends_with 0 $? && holds 'map(select(.mfa? // .function? // "" | test("watch"))) | length >= 3' && is_clean
 }
 
+# With a second node, since beamtop's own connection is not listed.
 links_are_tls() {
-    "$beamtop" links "$node" --cookie-file "$work/cookie" --timeout 60 --format json >"$work/out" 2>"$work/err" </dev/null
-    ends_with 0 $? && holds '.[0].rows | map(select(.node | startswith("beamtop"))) | all(.[]; .protocol == "tls")'
+    ERL_CRASH_DUMP=/dev/null "$otp_sh" "$1" erl -proto_dist inet_tls -ssl_dist_opt server_certfile "$in/node.pem" \
+        -ssl_dist_opt server_keyfile "$in/node.key" -ssl_dist_opt client_certfile "$in/client.pem" \
+        -ssl_dist_opt client_keyfile "$in/client.key" client_verify verify_none \
+        -noinput -name "peer_$node" -setcookie releases -start_epmd false \
+        -eval "true = net_kernel:connect_node('$node'), timer:sleep(1200000)." >"$work/peer" 2>&1 &
+    peer=$!
+    wait_long 60 lists_peer_or_ended && holds '.[0].rows | map(select(.how != "self")) | map(.protocol) == ["tls"]'
+    linked=$?
+    kill -9 "$peer" 2>/dev/null
+    wait "$peer" 2>/dev/null
+    peer=''
+    [ "$linked" = 0 ] || cat "$work/peer" "$work/err" "$work/out"
+    return "$linked"
+}
+lists_peer_or_ended() { lists_peer || has_ended "$peer"; }
+lists_peer() {
+    "$beamtop" links "$node" --cookie-file "$work/cookie" --timeout 60 --format json >"$work/out" 2>"$work/err" </dev/null &&
+        grep -q "\"peer_$node\"" "$work/out"
 }
 
 # begins TEXT WORDS…: as fails, at the same time as others; all_fail waits for all of them.
@@ -212,7 +240,7 @@ versions_differ() {
 other_version() {
     stop_node
     start_tls "$1" "'tlsv1.3'" || return 1
-    by_its_own_files && links_are_tls && rejections_have_texts
+    by_its_own_files && rejections_have_texts
 }
 
 tcp_nodes_say_nothing_in_tls() {
@@ -234,14 +262,14 @@ by_arguments() {
     started=$?
     cd "$here" && [ "$started" = 0 ] || return 1
     asks --format json
-    ends_with 0 $? && holds '.[0].system.processes > 20' && links_are_tls && logs_nothing
+    ends_with 0 $? && holds '.[0].system.processes > 20' && logs_nothing
 }
 
 by_ipv6() {
     grep -q . /proc/net/if_inet6 2>/dev/null || { echo "# no IPv6 here" >"$work/remark"; return 0; }
     stop_node
     proto=inet6_tls start_tls "$1" "'tlsv1.2'" || return 1
-    by_its_own_files && certified --host ::1 && says "$node" && links_are_tls
+    by_its_own_files && certified --host ::1 && says "$node"
 }
 
 # The VM of another user: what that one can read, and no more, with root's rights or others.
@@ -263,13 +291,59 @@ start_readable() {
     wait "$starter" && read -r node node_pid <"$work/started"
 }
 
+# A recorder with files of its user and a screen with those of the node, while a new CA's take their place
+# on both sides: of half a pair both say so, and with the whole they are connected again.
+survives_renewal() {
+    command -v tmux >/dev/null || { echo "# no tmux here" >"$work/remark"; return 0; }
+    stop_node
+    start_tls "$1" "'tlsv1.2'" && mkdir -p "$mine" && cp "$certs/ca.pem" "$certs/client.pem" "$certs/client.key" "$mine" || return 1
+    begins_both && certs=$half && renews_all "$1"
+    renewed_well=$?
+    certs=$first
+    tm_close
+    record_of stop >/dev/null
+    wait "$recorder" && recorder='' && [ "$renewed_well" = 0 ] && return
+    cat "$work/err"
+    return 1
+}
+begins_both() {
+    record_of "$node" --cookie-file "$work/cookie" --timeout 60 --tls-cacert "$mine/ca.pem" --tls-cert "$mine/client.pem" \
+        --tls-key "$mine/client.key" -i 1 -o "$work/renewal-$node.btr" >"$work/out" 2>"$work/err" </dev/null &
+    recorder=$!
+    tm_open 300 30 && tm_run "$beamtop $node --cookie-file $work/cookie --timeout 60" && tm_wait '● live' &&
+        until_recorded "$recorder" ticks 2
+}
+renews_all() {
+    cp "$half/client.pem" "$mine"
+    stop_node
+    start_tls "$1" "'tlsv1.2'" && wait_until 120 recorder_says "$not_a_pair" && tm_type 7 && tm_wait "$not_a_pair" || return 1
+    cp "$renewed/client.key" "$at"
+    cp "$renewed/ca.pem" "$renewed/client.key" "$mine"
+    tm_wait '● live' && until_recorded "$recorder" ticks $(($(record_number ticks) + 2)) || return 1
+    fails 'no CA of --tls-cacert has signed' --tls-cacert "$first/ca.pem" &&
+        fails 'does not know the CA' --tls-cert "$first/client.pem" --tls-key "$first/client.key"
+}
+recorder_says() { record_of status --format json | grep -qF -e "$1"; }
+not_a_pair='the private key is not that of the certificate'
+first=$certs renewed=$work/renewed half=$work/half mine=$work/mine
+
+stop_all() {
+    tm_close
+    for pid in ${recorder:-} ${peer:-}; do
+        kill -9 "$pid" 2>/dev/null
+    done
+    stop_node
+    stop_epmd
+    rm -rf "$work"
+}
+
 makes_all >"$work/made" 2>&1 || fail_all "no certificates" "$work/made"
 printf 'not this' >"$work/wrong"
 
 # The node of the first is the one that each release starts with.
 differ tcp_nodes_say_nothing_in_tls starts_by_tls by_its_own_files links_are_tls by_options by_an_encrypted_key \
     by_the_configuration traces leaves_nothing failures_have_texts tcp_is_tried_first other_version is_found_out \
-    by_arguments by_ipv6 of_another_user
+    by_arguments survives_renewal by_ipv6 of_another_user
 once versions_differ
 starts_by_tls() { stop_node && start_tls "$1" "'tlsv1.2'"; }
 run_on_releases
