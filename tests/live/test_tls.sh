@@ -204,7 +204,7 @@ rejections_have_texts() { begin_rejections && all_fail; }
 # What beamtop says is the same in all versions.
 failures_have_texts() {
     begin_rejections
-    begins 'no CA of --tls-cacert has signed' $c "$certs/client.pem" $k "$certs/client.key" --tls-cacert "$certs/other.pem"
+    begins 'no CA trusted here has signed' $c "$certs/client.pem" $k "$certs/client.key" --tls-cacert "$certs/other.pem"
     begins 'rejected the cookie' --cookie-file "$work/wrong" $c "$certs/client.pem" $k "$certs/client.key"
     one=$node
     node=${node%@*}@localhost
@@ -320,7 +320,7 @@ renews_all() {
     cp "$renewed/client.key" "$at"
     cp "$renewed/ca.pem" "$renewed/client.key" "$mine"
     tm_wait '● live' && until_recorded "$recorder" ticks $(($(record_number ticks) + 2)) || return 1
-    fails 'no CA of --tls-cacert has signed' --tls-cacert "$first/ca.pem" &&
+    fails 'no CA trusted here has signed' --tls-cacert "$first/ca.pem" &&
         fails 'does not know the CA' --tls-cert "$first/client.pem" --tls-key "$first/client.key"
 }
 recorder_says() { record_of status --format json | grep -qF -e "$1"; }

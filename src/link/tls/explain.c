@@ -23,12 +23,12 @@ struct cause {
 /* What the node says of the certificate that beamtop shows; RFC 8446, 6.2. */
 static const struct cause alerts[] = {
     {43, TLS_FAULT_UNFIT,
-     "rejects the certificate of --tls-cert: it is not one for clients (extended key usage "
+     "rejects the certificate that beamtop shows: it is not one for clients (extended key usage "
      "clientAuth)"},
     {45, TLS_FAULT_EXPIRED,
-     "rejects the certificate of --tls-cert: it is expired, or not valid yet. Renew it"},
+     "rejects the certificate that beamtop shows: it is expired, or not valid yet. Renew it"},
     {48, TLS_FAULT_CA,
-     "does not know the CA of the certificate of --tls-cert: give one that a CA in the node's "
+     "does not know the CA of the certificate that beamtop shows: use one that a CA in the node's "
      "cacertfile has signed"},
     {70, TLS_FAULT_VERSION,
      "has no TLS version in common with this beamtop: see `versions` in the node's TLS options"},
@@ -61,8 +61,8 @@ static const struct cause checks[] = {
 };
 
 static const char peer_ca[] =
-    "shows a certificate that no CA of --tls-cacert has signed: probably the node is of another "
-    "cluster. Give its CA";
+    "shows a certificate that no CA trusted here has signed: probably the node is of another "
+    "cluster. --tls-cacert FILE gives its CA";
 static const char peer_name[] =
     "shows a certificate for another host name: give the node's name as in the certificate, or "
     "--tls-verify ca";
@@ -83,8 +83,8 @@ static const char *explain_client(const struct tls_session *s, enum tls_fault *w
 {
     *why = s->context->has_cert ? TLS_FAULT_UNFIT : TLS_FAULT_NO_CERT;
     return s->context->has_cert
-               ? "rejects the certificate of --tls-cert: probably its extended key usage lacks "
-                 "clientAuth. See the node's log"
+               ? "rejects the certificate that beamtop shows: probably its extended key usage "
+                 "lacks clientAuth. See the node's log"
                : "asks for a certificate of its clients: give --tls-cert FILE and --tls-key FILE";
 }
 
