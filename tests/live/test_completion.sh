@@ -63,7 +63,7 @@ offers_names() {
     for name in 'good@' 'good-2.x_y@'; do
         grep -qF "$name" "$work/offered" || { echo "no $name in:"; cat "$work/offered"; return 1; }
     done
-    ! grep -vE '^([A-Za-z0-9_.@-]+|(ssh|docker|k8s)://)([[:space:]].*)?$' "$work/offered" && ! grep -q '^--' "$work/offered" || return 1
+    ! grep -vE '^([A-Za-z0-9_.@-]+|(ssh|docker|podman|k8s)://)([[:space:]].*)?$' "$work/offered" && ! grep -q '^--' "$work/offered" || return 1
     [ -z "$(ls -A "$work/cwd")" ] || { ls "$work/cwd"; return 1; }
 }
 
@@ -73,7 +73,7 @@ completes_in() { one_of 10 "$1_completes"; }
 
 words_are_listed() {
     beamtop generate words-nodes >"$work/offered" && offers_names && grep -qx 'ssh://' "$work/offered" &&
-        grep -qx 'docker://' "$work/offered" && grep -qx 'k8s://' "$work/offered"
+        grep -qx 'docker://' "$work/offered" && grep -qx 'podman://' "$work/offered" && grep -qx 'k8s://' "$work/offered"
 }
 
 # As readline calls it: `beamtop info `, then `beamtop info go`.
