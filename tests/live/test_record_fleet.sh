@@ -81,7 +81,7 @@ compares_with_another() {
 # A row each; Enter replays one, and Esc goes back to the rows.
 replays_all_of_them() {
     command -v tmux >/dev/null || { not_tried "no tmux here"; return 0; }
-    tm_open 180 40 || return 1
+    tm_open 230 40 || return 1
     tm_run "$beamtop replay $recorded --no-config; echo ended=\$?"
     tm_wait_line "$last .*recorded .*ticks" && tm_keys End && tm_keys Enter && tm_wait "a recording of $last" &&
         tm_keys Escape && tm_wait_line "$last .*recorded .*ticks" && tm_keys Home && tm_keys Enter &&
