@@ -68,16 +68,6 @@ const struct pod_container *pod_find(const struct pod *pod, const char *name)
     return NULL;
 }
 
-static int fail_said(const struct way_url *url, const char *what, const struct way_ran *ran,
-                     struct error *err)
-{
-    const struct way_method as = {.scheme = url->scheme, .name = what};
-    enum conn_failure why;
-    bool another;
-    way_explain_said(&as, url, ran->said, &why, &another, err);
-    return (int)err->code;
-}
-
 int pod_read(struct pod *out, const struct way_url *url, unsigned timeout_ms, struct error *err)
 {
     struct way_words words = {0};
@@ -88,7 +78,7 @@ int pod_read(struct pod *out, const struct way_url *url, unsigned timeout_ms, st
     way_words_add(&words, "%s", FIELDS);
     int rc = way_run(&words, timeout_ms, &ran, err);
     if (rc == 0 && ran.code != 0)
-        rc = fail_said(url, "kubectl get of", &ran, err);
+        rc = way_fail_said("kubectl get of", url, ran.said, err);
     pod_parse(out, rc == 0 ? ran.printed : "");
     return rc;
 }
@@ -108,8 +98,9 @@ int pod_may(const struct way_url *url, const char *verb, const char *subresource
         return rc;
     if (strncmp(ran.printed, "yes", 3) == 0)
         return 1;
-    return strncmp(ran.printed, "no", 2) == 0 ? 0
-                                              : fail_said(url, "kubectl auth can-i of", &ran, err);
+    return strncmp(ran.printed, "no", 2) == 0
+               ? 0
+               : way_fail_said("kubectl auth can-i of", url, ran.said, err);
 }
 
 int pod_relay(char out[16], const struct way_url *url, unsigned timeout_ms, struct error *err)
@@ -129,5 +120,5 @@ int pod_relay(char out[16], const struct way_url *url, unsigned timeout_ms, stru
     for (size_t i = 0; i < ARRAY_LEN(relays); i++)
         if (strncmp(ran.printed, relays[i], strlen(relays[i])) == 0)
             snprintf(out, 16, "%s", relays[i]);
-    return ran.code == 0 ? 0 : fail_said(url, way_method(url->scheme, 0)->name, &ran, err);
+    return ran.code == 0 ? 0 : way_fail_said(way_method(url->scheme, 0)->name, url, ran.said, err);
 }

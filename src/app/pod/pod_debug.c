@@ -127,10 +127,7 @@ static int start(const struct debug *d, struct error *err)
     /* The profile lets it read what is another user's. For an older kubectl the option is of its
        measurements ("unknown profile 'general'"). */
     static const char *const profiles[] = {"general", NULL};
-    static const struct way_method as = {.scheme = WAY_K8S, .name = "kubectl debug of"};
     struct way_ran ran = {0};
-    enum conn_failure why;
-    bool another;
     for (size_t i = 0; i < ARRAY_LEN(profiles); i++) {
         struct way_words words = {0};
         put_debug(&words, d, profiles[i]);
@@ -140,8 +137,7 @@ static int start(const struct debug *d, struct error *err)
         if (!strstr(ran.said, "unknown profile") && !strstr(ran.said, "unknown flag: --profile"))
             break;
     }
-    way_explain_said(&as, d->url, ran.said, &why, &another, err);
-    return (int)err->code;
+    return way_fail_said("kubectl debug of", d->url, ran.said, err);
 }
 
 /* ---- until it runs */

@@ -44,8 +44,6 @@ static int inspect(struct inspected *out, const struct way_url *url, unsigned ti
 {
     const struct way_method *m = way_method(url->scheme, 0);
     const char *engine = way_engine(url->scheme);
-    enum conn_failure why;
-    bool another;
     struct way_ran ran;
     struct way_words words = {0};
     way_put_inspect(&words, url);
@@ -54,10 +52,8 @@ static int inspect(struct inspected *out, const struct way_url *url, unsigned ti
         err->code = ERR_CONNECT;
     if (rc != 0)
         return (int)err->code;
-    if (ran.code != 0) {
-        way_explain_said(m, url, ran.said, &why, &another, err);
-        return (int)err->code;
-    }
+    if (ran.code != 0)
+        return way_fail_said(m->name, url, ran.said, err);
     if (!read_inspected(out, ran.printed))
         return error_set(err, ERR_CONNECT,
                          "%s %s: `%s inspect` printed something other than an id and an OS pid",

@@ -52,36 +52,62 @@ int way_spawn(pid_t *pid, char *const *words, int in, int *out, int *errors, boo
     return 0;
 }
 
-static void keep_said(struct way_child *c, const char *bytes, size_t n)
+void way_spawn_unheard(struct way_words *words)
 {
-    c->said_all += n;
-    if (n > sizeof c->said - 1) {
-        bytes += n - (sizeof c->said - 1);
-        n = sizeof c->said - 1;
+    pid_t pid;
+    int errors = -1;
+    if (way_spawn(&pid, words->all, -1, NULL, &errors, false) == 0)
+        close(errors);
+    way_words_clear(words);
+}
+
+void way_spawn_explain(int errnum, const char *program, struct error *err)
+{
+    if (errnum == ENOENT)
+        error_set(err, ERR_CONNECT, "there is no %s on this host: install it, or add it to PATH",
+                  program);
+    else
+        error_set_errno(err, errnum, "%s cannot be started", program);
+}
+
+static void keep_last(char *kept, size_t size, size_t *len, const char *bytes, size_t n)
+{
+    if (n > size - 1) {
+        bytes += n - (size - 1);
+        n = size - 1;
     }
-    const size_t room = sizeof c->said - 1 - c->said_len;
+    const size_t room = size - 1 - *len;
     if (n > room) {
-        memmove(c->said, c->said + (n - room), c->said_len - (n - room));
-        c->said_len -= n - room;
+        memmove(kept, kept + (n - room), *len - (n - room));
+        *len -= n - room;
     }
     for (size_t i = 0; i < n; i++) /* it is text from here on */
-        c->said[c->said_len++] = bytes[i] != '\0' ? bytes[i] : '?';
-    c->said[c->said_len] = '\0';
+        kept[(*len)++] = bytes[i] != '\0' ? bytes[i] : '?';
+    kept[*len] = '\0';
+}
+
+size_t way_read_last(char *kept, size_t size, size_t *len, int *fd)
+{
+    char bytes[1024];
+    size_t all = 0;
+    /* All that a pipe holds, since the reason comes last. */
+    for (size_t turns = 0; *fd >= 0 && turns < 2 * PIPE_BYTES / sizeof bytes; turns++) {
+        const ssize_t n = read(*fd, bytes, sizeof bytes);
+        if (n > 0) {
+            keep_last(kept, size, len, bytes, (size_t)n);
+            all += (size_t)n;
+        } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
+            close_fd(fd);
+        } else if (errno == EAGAIN) {
+            break;
+        }
+    }
+    return all;
 }
 
 void way_child_read(struct way_child *c, int *fd)
 {
-    char bytes[1024];
-    /* All that a pipe holds, since the reason comes last. */
-    for (size_t turns = 0; *fd >= 0 && turns < 2 * PIPE_BYTES / sizeof bytes; turns++) {
-        const ssize_t n = read(*fd, bytes, sizeof bytes);
-        if (n > 0)
-            keep_said(c, bytes, (size_t)n);
-        else if (n == 0 || (errno != EINTR && errno != EAGAIN))
-            close_fd(fd);
-        else if (errno == EAGAIN)
-            return;
-    }
+    c->said_all += way_read_last(c->said, sizeof c->said, &c->said_len, fd);
 }
 
 void way_child_close(struct way_child *c)
@@ -152,10 +178,6 @@ void way_child_fail(struct way_child *c, enum conn_failure why, bool prompts,
 void way_child_fail_start(struct way_child *c, int errnum, const char *program)
 {
     struct error err = {0};
-    if (errnum == ENOENT)
-        error_set(&err, ERR_CONNECT, "there is no %s on this host: install it, or add it to PATH",
-                  program);
-    else
-        error_set_errno(&err, errnum, "%s cannot be started", program);
+    way_spawn_explain(errnum, program, &err);
     way_child_fail(c, CONN_FAILED_WAY, false, &err);
 }

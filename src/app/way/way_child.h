@@ -50,7 +50,13 @@ void way_children_forget_ended(struct way_children *all);
  * Starts a program: `in` is its standard input (-1: none), and its output unless `out` is not NULL,
  * which then gets what it prints. in_front: it may use the terminal. 0 or an errno value. */
 int way_spawn(pid_t *pid, char *const *words, int in, int *out, int *errors, bool in_front);
-/* Reads what is there of fd, and closes it at its end. Keeps the last of it in said. */
+/* One whose end and errors do not matter; frees the words. */
+void way_spawn_unheard(struct way_words *words);
+void way_spawn_explain(int errnum, const char *program, struct error *err);
+/* Reads what is there of *fd, and closes it at its end. Keeps the last size - 1 bytes, of which
+ * *len are there: as text, without NUL. How many have come. */
+size_t way_read_last(char *kept, size_t size, size_t *len, int *fd);
+/* The same, into said. */
 void way_child_read(struct way_child *c, int *fd);
 void way_child_close(struct way_child *c); /* its descriptors */
 

@@ -73,12 +73,10 @@ static void spawn(struct way_masters *m, struct way_children *all, struct way_ch
     put(&words, stop);
     const int rc = way_spawn(&login->pid, words.all, -1, NULL, &login->errors,
                              stop->terminal && !login->checks);
-    if (rc == ENOENT)
-        error_set(&err, ERR_CONNECT, "there is no ssh on this host: install it, or add it to PATH");
-    else if (rc != 0)
-        error_set_errno(&err, rc, "ssh cannot be started");
-    if (rc != 0)
+    if (rc != 0) {
+        way_spawn_explain(rc, words.all[0], &err);
         finish(m, all, login, CONN_FAILED_WAY, &err);
+    }
     way_words_clear(&words);
 }
 

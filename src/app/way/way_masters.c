@@ -205,15 +205,11 @@ static void ask_to_end(const struct way_master *master)
     struct way_url url;
     struct way_words words = {0};
     struct error ignored = {0};
-    pid_t pid;
-    int errors = -1;
     if (way_url_parse(&url, master->place, &ignored) != 0)
         return;
     const struct way_stop stop = {.url = &url, .control = master->control};
     way_put_master_end(&words, &stop);
-    if (way_spawn(&pid, words.all, -1, NULL, &errors, false) == 0)
-        close(errors); /* what it says about it is of no use */
-    way_words_clear(&words);
+    way_spawn_unheard(&words);
 }
 
 void way_masters_end(struct way_masters *m)

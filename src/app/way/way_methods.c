@@ -478,3 +478,12 @@ void way_explain_said(const struct way_method *method, const struct way_url *url
         error_set(err, ERR_CONNECT, "%s %s: the stream ended, and no reason was given",
                   method->name, url->host);
 }
+
+int way_fail_said(const char *name, const struct way_url *url, const char *said, struct error *err)
+{
+    const struct way_method as = {.scheme = url->scheme, .name = name};
+    enum conn_failure why;
+    bool another;
+    way_explain_said(&as, url, said, &why, &another, err);
+    return (int)err->code;
+}

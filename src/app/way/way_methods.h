@@ -85,6 +85,8 @@ void way_put_far(struct way_words *words, const struct way_url *url, const char 
  * from anywhere. *another: a method that is left may do better. */
 void way_explain_said(const struct way_method *method, const struct way_url *url, const char *said,
                       enum conn_failure *why, bool *another, struct error *err);
+/* The same, of a program that is named so in errors: err's code. */
+int way_fail_said(const char *name, const struct way_url *url, const char *said, struct error *err);
 
 /* ssh failed with these words, and may succeed where it can ask a person. */
 bool way_may_prompt(const char *said);

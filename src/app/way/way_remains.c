@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "beamtop/base/attr.h"
 #include "beamtop/base/clock.h"
 #include "way_child.h"
 
@@ -55,7 +56,7 @@ static bool lock(const char *dir)
 bool way_remains_make_dir(char *out, size_t size, const char *runtime_dir)
 {
     const char *places[] = {runtime_dir, "/tmp"};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+    for (size_t i = 0; i < ARRAY_LEN(places); i++)
         for (int try = 0; is_safe(places[i]) && try < DIR_TRIES; try++) {
             snprintf(out, size, "%.64s/" DIR_PREFIX RANDOM_SIX, places[i]);
             if (mkdtemp(out) && lock(out))
@@ -86,14 +87,10 @@ bool way_remains_reap(unsigned ms)
 static void stop_master(const char *control)
 {
     struct way_words words = {0};
-    pid_t pid;
-    int errors = -1;
     const struct way_url any = {.scheme = WAY_SSH, .host = "any"};
     const struct way_stop stop = {.url = &any, .control = control};
     way_put_master_stop(&words, &stop);
-    if (way_spawn(&pid, words.all, -1, NULL, &errors, false) == 0)
-        close(errors); /* what it says about it is of no use */
-    way_words_clear(&words);
+    way_spawn_unheard(&words);
 }
 
 static bool is_socket(int dir, const char *name)

@@ -4,15 +4,14 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "beamtop/base/clock.h"
+#include "beamtop/base/spawn.h"
 #include "way_child.h"
 
 #define LOOK_MS 20 /* whether it has ended, while it says nothing */
-#define READS_MOST 128
 
 struct limits {
     uint64_t end_ns;
@@ -20,28 +19,15 @@ struct limits {
     bool in_front;
 };
 
-/* What is there; the last bytes are kept. The end closes fd. */
-static void read_all(char kept[WAY_RUN_BYTES], int *fd)
+struct output {
+    int fd; /* -1: it has ended */
+    char *kept;
+    size_t len;
+};
+
+static void read_output(struct output *o)
 {
-    char bytes[1024];
-    for (size_t turns = 0; *fd >= 0 && turns < READS_MOST; turns++) {
-        const ssize_t n = read(*fd, bytes, sizeof bytes);
-        if (n < 0 && errno == EAGAIN)
-            return;
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            close(*fd);
-            *fd = -1;
-            return;
-        }
-        const size_t len = strlen(kept), room = WAY_RUN_BYTES - 1 - len;
-        const size_t drop = (size_t)n > room ? (size_t)n - room : 0;
-        memmove(kept, kept + drop, len - drop);
-        for (size_t i = 0; i < (size_t)n; i++)
-            kept[len - drop + i] = bytes[i] != '\0' ? bytes[i] : '?';
-        kept[len - drop + (size_t)n] = '\0';
-    }
+    (void)way_read_last(o->kept, WAY_RUN_BYTES, &o->len, &o->fd);
 }
 
 static int left_ms(uint64_t end_ns)
@@ -51,18 +37,19 @@ static int left_ms(uint64_t end_ns)
 }
 
 /* 0: it has ended, and is reaped; ETIMEDOUT, ECANCELED, errno. */
-static int await_end(struct way_ran *out, pid_t pid, int *printed, int *said, int *status,
+static int await_end(pid_t pid, struct output *printed, struct output *said, int *status,
                      const struct limits *l)
 {
     for (;;) {
         const pid_t ended = waitpid(pid, status, WNOHANG);
-        read_all(out->printed, printed);
-        read_all(out->said, said);
-        if (ended != 0 && (ended > 0 || errno != EINTR))
-            return ended > 0 ? 0 : errno;
+        const int why = errno;
+        read_output(printed);
+        read_output(said);
+        if (ended != 0 && (ended > 0 || why != EINTR))
+            return ended > 0 ? 0 : why;
         const int left = left_ms(l->end_ns);
-        struct pollfd fds[] = {{.fd = *printed, .events = POLLIN},
-                               {.fd = *said, .events = POLLIN},
+        struct pollfd fds[] = {{.fd = printed->fd, .events = POLLIN},
+                               {.fd = said->fd, .events = POLLIN},
                                {.fd = l->cancel_fd, .events = POLLIN}};
         if (left == 0)
             return ETIMEDOUT;
@@ -71,37 +58,35 @@ static int await_end(struct way_ran *out, pid_t pid, int *printed, int *said, in
     }
 }
 
-static void end_program(pid_t pid, int why, int *status, const struct limits *l)
+/* Waits for a program that runs, and ends it where it is late. */
+static int await(pid_t pid, struct output *printed, struct output *said, int *status,
+                 const struct limits *l)
 {
+    const int rc = await_end(pid, printed, said, status, l);
     if (!l->in_front)
         (void)kill(-pid, SIGKILL); /* what it has started ends with it */
-    if (why == 0)
-        return;
-    (void)kill(pid, SIGKILL);
-    while (waitpid(pid, status, 0) < 0 && errno == EINTR)
-        ;
+    if (rc != 0)
+        spawn_kill(pid);
+    if (printed->fd >= 0)
+        close(printed->fd);
+    if (said->fd >= 0)
+        close(said->fd);
+    return rc;
 }
 
 static int run(struct way_words *words, unsigned timeout_ms, struct limits *l, struct way_ran *out,
                struct error *err)
 {
-    int printed = -1, said = -1, status = 0;
+    struct output printed = {-1, out->printed, 0}, said = {-1, out->said, 0};
+    int status = 0;
     pid_t pid;
     l->end_ns = clock_mono_ns() + (uint64_t)timeout_ms * 1000000u;
     *out = (struct way_ran){.code = -1};
-    int rc = way_spawn(&pid, words->all, -1, &printed, &said, l->in_front);
-    if (rc == ENOENT)
-        error_set(err, ERR_CONNECT, "there is no %s on this host: install it, or add it to PATH",
-                  words->all[0]);
-    else if (rc != 0)
-        error_set_errno(err, rc, "%s cannot be started", words->all[0]);
-    if (rc == 0) {
-        rc = await_end(out, pid, &printed, &said, &status, l);
-        end_program(pid, rc, &status, l);
-        if (printed >= 0)
-            close(printed);
-        if (said >= 0)
-            close(said);
+    int rc = way_spawn(&pid, words->all, -1, &printed.fd, &said.fd, l->in_front);
+    if (rc != 0) {
+        way_spawn_explain(rc, words->all[0], err);
+    } else {
+        rc = await(pid, &printed, &said, &status, l);
         if (rc == ETIMEDOUT)
             error_set(err, ERR_TIMEOUT, "%s did not answer in %.3g s%s", words->all[0],
                       timeout_ms / 1000.0, l->in_front ? "" : ". Try --timeout 20");
