@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -37,15 +36,10 @@ static int make_dir(struct way_masters *m, struct error *err)
 
 static struct way_master *find(struct way_masters *m, const struct way_url *url)
 {
-    struct way_master *found = NULL;
-    struct buf place;
-    buf_init(&place, 0);
-    way_url_put(&place, url, NULL);
-    for (size_t i = 0; i < WAY_MASTERS && !found; i++)
-        if (m->all[i].place && strcmp(m->all[i].place, buf_cstr(&place)) == 0)
-            found = &m->all[i];
-    buf_clear(&place);
-    return found;
+    for (size_t i = 0; i < WAY_MASTERS; i++)
+        if (m->all[i].is_used && way_url_is_beside(&m->all[i].url, url))
+            return &m->all[i];
+    return NULL;
 }
 
 static void fill(struct way_stop *stop, const struct way_master *master)
@@ -59,22 +53,18 @@ static void empty(struct way_master *master)
 {
     (void)unlink(master->control);
     (void)unlink(master->log);
-    free(master->place);
     *master = (struct way_master){0};
 }
 
-/* The one of the place; a new one if there is none; NULL: there are too many. */
+/* The one of the host; a new one if there is none; NULL: there are too many. */
 static struct way_master *take(struct way_masters *m, const struct way_url *url)
 {
     struct way_master *master = find(m, url);
     for (size_t i = 0; i < WAY_MASTERS && !master; i++) {
-        struct buf place;
-        if (m->all[i].place)
+        if (m->all[i].is_used)
             continue;
         master = &m->all[i];
-        buf_init(&place, 0);
-        way_url_put(&place, url, NULL);
-        *master = (struct way_master){.place = buf_take(&place)};
+        *master = (struct way_master){.is_used = true, .url = *url};
     }
     return master;
 }
@@ -202,12 +192,8 @@ static void kill_children(void)
 
 static void ask_to_end(const struct way_master *master)
 {
-    struct way_url url;
     struct way_words words = {0};
-    struct error ignored = {0};
-    if (way_url_parse(&url, master->place, &ignored) != 0)
-        return;
-    const struct way_stop stop = {.url = &url, .control = master->control};
+    const struct way_stop stop = {.url = &master->url, .control = master->control};
     way_put_master_end(&words, &stop);
     way_spawn_unheard(&words);
 }
@@ -215,7 +201,7 @@ static void ask_to_end(const struct way_master *master)
 void way_masters_end(struct way_masters *m)
 {
     for (size_t i = 0; i < WAY_MASTERS; i++)
-        if (m->all[i].place && m->all[i].ready && !m->all[i].is_users)
+        if (m->all[i].ready && !m->all[i].is_users)
             ask_to_end(&m->all[i]);
     bool ended = way_remains_reap(EXIT_MS);
     for (unsigned i = 0; !ended && i < KILL_TURNS; i++) { /* what one leaves is a child, too */
@@ -223,7 +209,7 @@ void way_masters_end(struct way_masters *m)
         ended = way_remains_reap(EXIT_MS / KILL_TURNS);
     }
     for (size_t i = 0; i < WAY_MASTERS; i++)
-        if (m->all[i].place)
+        if (m->all[i].is_used)
             empty(&m->all[i]);
     if (*m->dir)
         (void)rmdir(m->dir);

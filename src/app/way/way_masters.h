@@ -15,7 +15,8 @@
 #define WAY_MASTERS 64
 
 struct way_master {
-    char *place; /* the URL without a node; NULL: free */
+    bool is_used;
+    struct way_url url; /* its node does not count */
     char control[108], log[108];
     off_t read_to; /* so far its log has been read */
     bool ready;
