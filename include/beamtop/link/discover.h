@@ -74,6 +74,8 @@ struct discover_options {
 
 /* Whether its flags say that it takes connections by TLS, as the first or only protocol. */
 bool discover_is_tls(const struct discover_vm *vm);
+/* Whether it has that name, whose host does not count. */
+bool discover_is_called(const struct discover_vm *vm, const char *name);
 /* Whether that process is a BEAM VM, by its command line; false also when there is none. started:
    as of a VM that was found; 0: whenever it was. */
 bool discover_is_vm(pid_t pid, uint64_t started);

@@ -121,6 +121,11 @@ struct cli_options {
     bool help, version;
 };
 
+static inline unsigned cli_timeout_ms(const struct cli_options *o)
+{
+    return (unsigned)(o->timeout_s * 1000);
+}
+
 /* clang-format off */
 enum cli_group {
     COMMANDS_SCREEN, COMMANDS_NODE, COMMANDS_TRACING, COMMANDS_RECORDINGS, COMMANDS_HOST,

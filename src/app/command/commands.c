@@ -181,7 +181,7 @@ static int find_nodes(struct discover_list *list, const struct cli_options *o,
         return error_set(err, ERR_USAGE, "%.300s is not a URL of a host, such as ssh://HOST",
                          o->target);
     const int rc = way_url_parse(&url, o->target, err);
-    return rc != 0 ? rc : container_find(list, &url, (unsigned)(o->timeout_s * 1000), -1, err);
+    return rc != 0 ? rc : container_find(list, &url, cli_timeout_ms(o), -1, err);
 }
 
 int command_nodes(const struct cli_options *o, const struct app_env *env)

@@ -10,8 +10,8 @@
 
 #include "app/pod/pod_cookie.h"
 #include "app/pod/pod_debug.h"
-#include "app/source/nodes.h"
 #include "app/fleet/fleet.h"
+#include "app/source/nodes.h"
 #include "app/way/container.h"
 #include "app/way/reach_login.h"
 #include "app/way/way_methods.h"
@@ -139,11 +139,6 @@ static int choose(struct way_url *url, const struct conn_way *way, const struct 
     return ERR_USAGE;
 }
 
-static unsigned timeout_ms_of(const struct cli_options *o)
-{
-    return (unsigned)(o->timeout_s * 1000);
-}
-
 static int find_node(struct conn_way *way, struct way_url *url, const struct cli_options *o,
                      const struct app_env *env, struct error *err)
 {
@@ -152,7 +147,7 @@ static int find_node(struct conn_way *way, struct way_url *url, const struct cli
     size_t n = 0;
     int rc = nodes_epmd_port(o, env, &port, err);
     if (rc == 0)
-        rc = ask_names(way, port != 0 ? port : EPMD_PORT, timeout_ms_of(o), names, &n, err);
+        rc = ask_names(way, port != 0 ? port : EPMD_PORT, cli_timeout_ms(o), names, &n, err);
     if (rc == 0)
         rc = choose(url, way, names, keep_names(url, names, n), err);
     free(names);
@@ -166,7 +161,7 @@ static void find_cookie(struct conn_way *way, const struct way_url *url,
     struct cookie found;
     if (url->scheme != WAY_K8S || o->cookie || o->cookie_file || o->cookies || env->cookie)
         return;
-    if (pod_cookie(&found, url, timeout_ms_of(o)))
+    if (pod_cookie(&found, url, cli_timeout_ms(o)))
         reach_lend(way, url->node, &found);
     cookie_wipe(&found);
 }
@@ -189,7 +184,7 @@ static int login(struct reach *w, const struct fleet_names *names, const struct 
                                                .is_needed = names->n == 1 || *url.node == '\0'};
     }
     if (rc == 0)
-        reach_login_all(w, logins, n, can_ask, timeout_ms_of(o));
+        reach_login_all(w, logins, n, can_ask, cli_timeout_ms(o));
     for (size_t i = 0; i < n && rc == 0; i++)
         if (logins[i].rc != 0 && logins[i].is_needed) {
             *err = logins[i].err;
@@ -204,22 +199,18 @@ static int login(struct reach *w, const struct fleet_names *names, const struct 
 static int find_container_node(struct way_url *url, const struct cli_options *o,
                                const struct app_env *env, struct error *err)
 {
-    struct discover_list vms = {0};
-    int rc = container_find(&vms, url, timeout_ms_of(o), -1, err);
+    struct discover_vm vm;
+    const int rc = container_find_vm(&vm, url, cli_timeout_ms(o), err);
     if (rc != 0)
         return rc;
-    const struct discover_vm *vm = container_choose(&vms, url, err);
-    if (!vm) {
-        rc = (int)err->code;
-    } else if (vm->node[0] != '\0') {
-        snprintf(url->node, sizeof url->node, "%.*s", (int)strcspn(vm->node, "@"), vm->node);
-    } else {
-        struct conn_way *way = container_way(url, vm);
-        rc = find_node(way, url, o, env, err);
-        way_drop(way);
+    if (vm.node[0] != '\0') {
+        snprintf(url->node, sizeof url->node, "%.*s", (int)strcspn(vm.node, "@"), vm.node);
+        return 0;
     }
-    discover_clear(&vms);
-    return rc;
+    struct conn_way *way = container_way(url, &vm);
+    const int found = find_node(way, url, o, env, err);
+    way_drop(way);
+    return found;
 }
 
 /* By the process of streams; to a pod maybe through another container of it. */

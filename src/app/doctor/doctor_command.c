@@ -34,7 +34,7 @@ static const struct discover_vm *find_contained(struct discover_list *vms, const
     struct error ignored = {0}; /* target_init() has it */
     struct way_url url;
     if (way_url_parse(&url, text, &ignored) != 0 || !way_engine(url.scheme) ||
-        container_find(vms, &url, (unsigned)(o->timeout_s * 1000), -1, &ignored) != 0)
+        container_find(vms, &url, cli_timeout_ms(o), -1, &ignored) != 0)
         return NULL;
     return container_choose(vms, &url, &ignored);
 }

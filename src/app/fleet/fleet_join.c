@@ -127,7 +127,7 @@ void fleet_look_up(struct member *m)
 {
     struct error err = {0};
     const char *host = strchr(m->name, ':') + 1;
-    const unsigned timeout_ms = (unsigned)(m->fleet->setup.cli->timeout_s * 1000);
+    const unsigned timeout_ms = cli_timeout_ms(m->fleet->setup.cli);
     const bool is_service = fleet_name_is_service(m->name);
     if ((is_service ? lookup_service : lookup_start)(&m->lookup, m->fleet->setup.loop, host,
                                                      timeout_ms, on_looked_up, m, &err) != 0)

@@ -134,13 +134,11 @@ static int print_cookie(const char *node)
     struct discover_list list = {0};
     struct error err = {0};
     int code = EXIT_FAILED;
-    const size_t len = strcspn(node, "@");
     if (discover_scan(&list, &options, &err) != 0)
         return tell_error(&err);
     for (size_t i = 0; code != EXIT_DONE && i < list.count; i++) {
         const struct discover_vm *vm = &list.vms[i];
-        if (vm->cookie_from == DISCOVER_COOKIE_NONE || strncmp(vm->node, node, len) != 0 ||
-            vm->node[len] != '@')
+        if (vm->cookie_from == DISCOVER_COOKIE_NONE || !discover_is_called(vm, node))
             continue;
         printf(POD_COOKIE_LINE "%s\n", vm->cookie.text);
         code = EXIT_DONE;

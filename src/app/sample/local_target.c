@@ -14,7 +14,6 @@
 #include "app/way/container.h"
 #include "app/way/way_methods.h"
 #include "beamtop/base/text.h"
-#include "beamtop/link/name.h"
 
 /* Whether /proc has it: with hidepid it has those of this user only. */
 static bool is_shown(pid_t pid)
@@ -50,10 +49,8 @@ static int find_vm_process(pid_t *pid, const char *argument, struct error *err)
 
 static int fail_no_vm(const char *name, struct error *err)
 {
-    char here[LIMIT_NODE_NAME_BYTES + 1] = "localhost";
     const char *at = strchr(name, '@');
-    gethostname(here, sizeof here - 1);
-    if (at && !name_host_is_here(at + 1, here))
+    if (at && !target_host_is_here(at + 1))
         return error_set(err, ERR_USAGE,
                          "%.300s is not a node of this host: its VM is looked at from outside, so "
                          "run beamtop on its own host, or `sample --remote`",
@@ -100,20 +97,15 @@ int local_target_of_node(pid_t *pid, const char *name, int64_t os_pid, const str
 static int find_in_container(pid_t *pid, const char *text, const struct cli_options *o,
                              struct error *err)
 {
-    struct discover_list list = {0};
+    struct discover_vm vm;
     struct way_url url;
     int rc = way_url_parse(&url, text, err);
     if (rc == 0 && !way_engine(url.scheme))
         rc = error_set(err, ERR_USAGE, "%.300s is not of this host", text);
     if (rc == 0)
-        rc = container_find(&list, &url, (unsigned)(o->timeout_s * 1000), -1, err);
-    if (rc != 0)
-        return rc;
-    const struct discover_vm *vm = container_choose(&list, &url, err);
-    if (vm)
-        *pid = vm->pid;
-    rc = vm ? 0 : (int)err->code;
-    discover_clear(&list);
+        rc = container_find_vm(&vm, &url, cli_timeout_ms(o), err);
+    if (rc == 0)
+        *pid = vm.pid;
     return rc;
 }
 

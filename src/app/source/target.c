@@ -13,26 +13,44 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/text.h"
 #include "beamtop/link/inside.h"
-#include "beamtop/link/name.h"
 #include "app/way/container.h"
 #include "app/way/reach.h"
 #include "app/way/way_methods.h"
 #include "nodes.h"
+
+/* ---- this host */
+
+static void name_host(char *out, size_t size)
+{
+    snprintf(out, size, "localhost");
+    gethostname(out, size - 1);
+}
+
+bool target_host_is_here(const char *host)
+{
+    char here[LIMIT_NODE_NAME_BYTES + 1] = "";
+    name_host(here, sizeof here);
+    return name_host_is_here(host, here);
+}
+
+bool target_full_name(struct name *out, const struct target *t)
+{
+    char here[LIMIT_NODE_NAME_BYTES + 1] = "";
+    struct error ignored = {0}; /* the connection says what is wrong with it */
+    name_host(here, sizeof here);
+    return name_parse(out, t->name, here, &ignored) == 0;
+}
 
 /* ---- which VM is meant */
 
 /* By the part before '@' when there is no host, or only epmd knows the name. */
 static bool is_meant(const struct discover_vm *vm, const char *name)
 {
-    char here[LIMIT_NODE_NAME_BYTES + 1] = "localhost";
-    size_t len = strcspn(name, "@");
+    const char *at = strchr(name, '@');
     if (strcmp(vm->node, name) == 0)
         return true;
-    if (strncmp(vm->node, name, len) != 0 || vm->node[len] != '@')
-        return false;
-    gethostname(here, sizeof here - 1);
-    return name[len] == '\0' ||
-           (vm->form == DISCOVER_UNKNOWN && name_host_is_here(name + len + 1, here));
+    return discover_is_called(vm, name) &&
+           (!at || (vm->form == DISCOVER_UNKNOWN && target_host_is_here(at + 1)));
 }
 
 /* By what is known of it: epmd's come first, and then those of our network namespace. */
@@ -100,7 +118,7 @@ void target_look_for(struct discover_list *list, const char *name, const struct 
     if (c.sure)
         return;
     discover_clear(list);
-    (void)nodes_find(list, o, env, (unsigned)(o->timeout_s * 1000), &ignored);
+    (void)nodes_find(list, o, env, cli_timeout_ms(o), &ignored);
 }
 
 int target_several(const struct discover_list *vms, const char *name, struct error *err)
@@ -142,11 +160,9 @@ static bool has_address(const char *node)
  * calls itself a node of another host. */
 static bool is_claimed(const char *name, const struct discover_vm *vm)
 {
-    char here[LIMIT_NODE_NAME_BYTES + 1] = "localhost";
     const char *at = strchr(name, '@');
-    gethostname(here, sizeof here - 1);
     return vm->other_network ||
-           (vm->uid != geteuid() && vm->uid != 0 && at && !name_host_is_here(at + 1, here));
+           (vm->uid != geteuid() && vm->uid != 0 && at && !target_host_is_here(at + 1));
 }
 
 static bool gets_no_cookie(const struct target *t)
@@ -168,15 +184,21 @@ static int refuse_claimed(const struct target *t, const struct discover_vm *vm, 
 }
 
 /* By its port, or the epmd there, of the namespace that it is in. */
+static void set_port_inside(struct target *t, const struct discover_vm *vm)
+{
+    memcpy(t->address, vm->address, sizeof t->address);
+    t->conn.dial_host = *t->address ? t->address : NULL;
+    t->conn.port = vm->port;
+    if (vm->epmd_port != 0)
+        t->conn.epmd_port = vm->epmd_port;
+}
+
 static void go_inside(struct target *t, const struct discover_vm *vm)
 {
     t->way =
         inside_way(vm->pid, vm->started, has_address(vm->node) ? strchr(vm->node, '@') + 1 : NULL);
     t->conn.way = t->way;
-    t->conn.dial_host = *t->address ? t->address : NULL;
-    t->conn.port = vm->port;
-    if (vm->epmd_port != 0)
-        t->conn.epmd_port = vm->epmd_port;
+    set_port_inside(t, vm);
 }
 
 /* The way to a VM of this host, unless one was given. ERR_REFUSED: it may be another's. */
@@ -190,10 +212,10 @@ static int set_local(struct target *t, const struct discover_vm *vm, const struc
         return vm->other_network && !has_address(t->name) ? refuse_claimed(t, vm, err) : 0;
     struct discover_vm found = *vm;
     discover_port(&found, &options);
-    memcpy(t->address, found.address, sizeof t->address);
     if (vm->other_network) {
         go_inside(t, &found);
     } else {
+        memcpy(t->address, found.address, sizeof t->address);
         t->conn.local = (struct conn_local){.os_pid = found.pid,
                                             .epmd_port = found.epmd_port,
                                             .port = found.port,
@@ -215,12 +237,10 @@ static bool cookie_given(const struct cli_options *o, const struct app_env *env)
 static int match_cookie(struct target *t, const struct cli_options *o, const struct app_env *env,
                         struct error *err)
 {
-    char dir[512], path[600], here[LIMIT_NODE_NAME_BYTES + 1] = "localhost";
+    char dir[512], path[600];
     struct name full;
-    struct error ignored = {0};
-    gethostname(here, sizeof here - 1);
-    if (name_parse(&full, t->name, here, &ignored) != 0)
-        return ERR_NOT_FOUND; /* the connection says what is wrong with it */
+    if (!target_full_name(&full, t))
+        return ERR_NOT_FOUND;
     if (o->cookies)
         return cookie_match_file(&t->cookie, o->cookies, full.full, err);
     cli_config_dir(dir, sizeof dir, env);
@@ -304,7 +324,7 @@ static void set_options(struct target *t, const struct cli_options *o, uint16_t 
         .no_cookie = t->no_cookie.text,
         .cookie_origin = t->cookie.origin,
         .cookie_uid = t->cookie.uid,
-        .timeout_ms = (unsigned)(o->timeout_s * 1000),
+        .timeout_ms = cli_timeout_ms(o),
     };
 }
 
@@ -369,13 +389,8 @@ static int init_in_container(struct target *t, const struct way_url *url,
         return rc;
     t->way = container_way(url, vm);
     t->conn.way = t->way;
-    if (way_given(o))
-        return 0;
-    memcpy(t->address, vm->address, sizeof t->address);
-    t->conn.dial_host = *t->address ? t->address : NULL;
-    t->conn.port = vm->port;
-    if (vm->epmd_port != 0)
-        t->conn.epmd_port = vm->epmd_port;
+    if (!way_given(o))
+        set_port_inside(t, vm);
     return 0;
 }
 
@@ -414,7 +429,7 @@ static int init_by_url(struct target *t, const char *text, const struct cli_opti
         return rc;
     if (!way_engine(url.scheme))
         return init_by_program(t, text, &no_process, o, env, epmd_port, err);
-    rc = container_find(&vms, &url, (unsigned)(o->timeout_s * 1000), -1, &no_process);
+    rc = container_find(&vms, &url, cli_timeout_ms(o), -1, &no_process);
     /* Not there, but with its host: maybe one that is reached from there, as of a cluster. */
     if (rc == 0 && strchr(url.node, '@') && !container_choose(&vms, &url, &no_process)) {
         discover_clear(&vms);

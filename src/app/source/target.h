@@ -6,6 +6,7 @@
 #include "beamtop/link/conn.h"
 #include "beamtop/link/cookie.h"
 #include "beamtop/link/discover.h"
+#include "beamtop/link/name.h"
 #include "app/cli/cli.h"
 
 struct target {
@@ -19,6 +20,10 @@ struct target {
     struct conn_options conn; /* points into this struct and the options */
 };
 
+/* A host's name or address is that of this machine. */
+bool target_host_is_here(const char *host);
+/* The target's name with its host, as patterns of nodes have it. False: it is invalid. */
+bool target_full_name(struct name *out, const struct target *t);
 /* A name with a slash is that of a file, which is not there when this is asked. */
 int target_check_name(const char *name, struct error *err);
 

@@ -2,9 +2,7 @@
 /* TLS of a target: what the command line says, else the environment, the configuration, its VM on
  * this host. */
 #include <string.h>
-#include <unistd.h>
 
-#include "beamtop/link/name.h"
 #include "beamtop/ui/tls_lines.h"
 #include "target.h"
 
@@ -45,13 +43,10 @@ static int use_options(struct target *t, const struct cli_options *o, const stru
 static int find_line(const struct tls_line **out, const struct target *t, const struct app_env *env,
                      struct error *err)
 {
-    char here[LIMIT_NODE_NAME_BYTES + 1] = "localhost";
     struct name full;
-    struct error ignored = {0};
     *out = NULL;
-    gethostname(here, sizeof here - 1);
-    if (!env->tls_lines || name_parse(&full, t->name, here, &ignored) != 0)
-        return 0; /* the connection says what is wrong with it */
+    if (!env->tls_lines || !target_full_name(&full, t))
+        return 0;
     if (env->tls_lines->invalid.code != ERR_NONE) {
         *err = env->tls_lines->invalid;
         return ERR_USAGE;

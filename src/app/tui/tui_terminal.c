@@ -208,7 +208,7 @@ void tui_login(struct tui *t)
     leave_screen(t);
     fputs("beamtop: ssh logs in. Ctrl-C cancels\n", stderr);
     sigaction(SIGINT, &ignore, &ours);
-    const int hosts = reach_login_again(t->env->reach, (unsigned)(t->cli->timeout_s * 1000), &err);
+    const int hosts = reach_login_again(t->env->reach, cli_timeout_ms(t->cli), &err);
     sigaction(SIGINT, &ours, NULL);
     if (hosts < 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);

@@ -108,9 +108,7 @@ static int fail_choice(const struct discover_list *list, const struct way_url *u
 
 static bool is_meant(const struct discover_vm *vm, const char *node)
 {
-    const size_t len = strcspn(node, "@");
-    return strncmp(vm->node, node, len) == 0 && vm->node[len] == '@' &&
-           (node[len] == '\0' || strcmp(vm->node, node) == 0);
+    return discover_is_called(vm, node) && (!strchr(node, '@') || strcmp(vm->node, node) == 0);
 }
 
 /* One that got its name after its start may be the node. */
@@ -133,6 +131,22 @@ const struct discover_vm *container_choose(const struct discover_list *list,
         return found[1];
     (void)fail_choice(list, url, err);
     return NULL;
+}
+
+int container_find_vm(struct discover_vm *out, const struct way_url *url, unsigned timeout_ms,
+                      struct error *err)
+{
+    struct discover_list list = {0};
+    const int rc = container_find(&list, url, timeout_ms, -1, err);
+    if (rc != 0)
+        return rc;
+    const struct discover_vm *vm = container_choose(&list, url, err);
+    if (vm) {
+        *out = *vm;
+        cookie_wipe(&out->cookie);
+    }
+    discover_clear(&list);
+    return vm ? 0 : (int)err->code;
 }
 
 bool container_is_here(const char *text, unsigned timeout_ms, struct error *why)

@@ -23,6 +23,9 @@ int container_find(struct discover_list *out, const struct way_url *url, unsigne
 /* The VM that the URL means: of its node, or the only one. ERR_USAGE: the URLs to choose from. */
 const struct discover_vm *container_choose(const struct discover_list *list,
                                            const struct way_url *url, struct error *err);
+/* Both, at most in that time: the VM, without its cookie. */
+int container_find_vm(struct discover_vm *out, const struct way_url *url, unsigned timeout_ms,
+                      struct error *err);
 /* The way to that VM, and after its end to the one in its place. `vm` has a port, where one is
  * known: the way leads to the port of the VM that is there. Owned: way_drop() it. */
 struct conn_way *container_way(const struct way_url *url, const struct discover_vm *vm);

@@ -21,7 +21,7 @@ bool way_far_is_asked(const struct cli_command *command, const struct cli_option
     struct error why = {0};
     if (!way_is_url(o->target) || o->remote ||
         (command->group != COMMANDS_HOST && strcmp(command->name, "nodes") != 0) ||
-        container_is_here(o->target, (unsigned)(o->timeout_s * 1000), &why))
+        container_is_here(o->target, cli_timeout_ms(o), &why))
         return false;
     if (why.code != ERR_NONE)
         tell_line("runs in the container, not here: %s", why.text);

@@ -51,6 +51,12 @@ bool discover_is_tls(const struct discover_vm *vm)
            strcmp(vm->dist_protocol, "inet6_tls") == 0;
 }
 
+bool discover_is_called(const struct discover_vm *vm, const char *name)
+{
+    const size_t len = strcspn(name, "@");
+    return strncmp(vm->node, name, len) == 0 && vm->node[len] == '@';
+}
+
 /* ---- the two lists joined */
 
 /* A VM whose environment names its own epmd is in that one only. */
