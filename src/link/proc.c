@@ -28,6 +28,13 @@ int proc_open(struct proc *p, const char *tree, const char *pid)
     return p->dir < 0 ? -1 : 0;
 }
 
+int proc_open_pid(struct proc *p, const char *tree, pid_t pid)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", (int)pid);
+    return proc_open(p, tree ? tree : "/proc", text);
+}
+
 void proc_close(struct proc *p)
 {
     if (p->dir >= 0) {

@@ -21,6 +21,7 @@ struct proc_strings {
 };
 
 int proc_open(struct proc *p, const char *tree, const char *pid);
+int proc_open_pid(struct proc *p, const char *tree, pid_t pid); /* tree NULL: /proc */
 void proc_close(struct proc *p);
 
 /* Whose process it is, and whether it runs as no other user and in no other group than those of its

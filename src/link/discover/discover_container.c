@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
 #include "link/proc.h"
 
 #define FILE_BYTES 65536u /* of mountinfo: a layer of an image has some 60 in it */
@@ -18,7 +19,7 @@ static bool names_container(const struct proc *p, const char *id)
     static const char *const files[] = {"cgroup", "mountinfo"};
     char *text = alloc_zero(FILE_BYTES, 1);
     bool names = false;
-    for (size_t i = 0; i < sizeof files / sizeof *files && !names; i++)
+    for (size_t i = 0; i < ARRAY_LEN(files) && !names; i++)
         names = proc_read(p->dir, files[i], text, FILE_BYTES) > 0 && strstr(text, id);
     free(text);
     return names;
@@ -29,12 +30,9 @@ static bool names_container(const struct proc *p, const char *id)
 static int read_place(char *out, size_t size, const struct discover_options *o, pid_t first,
                       const char *id, struct error *err)
 {
-    char pid[16];
     struct proc p;
     ssize_t n = -1;
-    snprintf(pid, sizeof pid, "%d", (int)first);
-    const bool is_it =
-        proc_open(&p, o->proc_root ? o->proc_root : "/proc", pid) == 0 && names_container(&p, id);
+    const bool is_it = proc_open_pid(&p, o->proc_root, first) == 0 && names_container(&p, id);
     if (is_it)
         n = readlinkat(p.dir, "ns/mnt", out, size - 1);
     const int why = errno;
@@ -55,10 +53,8 @@ static int read_place(char *out, size_t size, const struct discover_options *o, 
 static bool is_there(const struct discover_vm *vm, const struct discover_options *o,
                      const char *place)
 {
-    char pid[16];
     struct proc p;
-    snprintf(pid, sizeof pid, "%d", (int)vm->pid);
-    const bool is = proc_open(&p, o->proc_root ? o->proc_root : "/proc", pid) == 0 &&
+    const bool is = proc_open_pid(&p, o->proc_root, vm->pid) == 0 &&
                     proc_started(&p) == vm->started && proc_link_is(&p, "ns/mnt", place);
     proc_close(&p);
     return is;

@@ -371,7 +371,7 @@ bool discover_is_vm(pid_t pid, uint64_t started)
     struct proc p;
     snprintf(text, sizeof text, "%d", (int)pid);
     if (started != 0) {
-        const bool is_it = proc_open(&p, s.tree, text) == 0 && proc_started(&p) == started;
+        const bool is_it = proc_open_pid(&p, s.tree, pid) == 0 && proc_started(&p) == started;
         proc_close(&p);
         if (!is_it)
             return false;

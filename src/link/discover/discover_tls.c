@@ -10,6 +10,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "as_user.h"
+#include "link/tls/file.h"
 #include "link/tls/optfile.h"
 #include "link/proc.h"
 
@@ -35,13 +36,6 @@ struct vm_source {
     char node[LIMIT_NODE_NAME_BYTES + 1];
     const char *proc_root;
 };
-
-static void wipe_text(char *text, size_t len)
-{
-    if (text)
-        explicit_bzero(text, len);
-    free(text);
-}
 
 /* ---- files, as the VM sees them */
 
@@ -105,15 +99,10 @@ static int fail_unread(const struct look *l, const char *path, int why)
 static int read_inside(const struct look *l, const char *path, char **text, size_t *len)
 {
     const int fd = open_for_vm(l, path);
-    ssize_t n = 0;
     if (fd < 0)
         return fail_unread(l, path, errno);
-    *text = alloc_zero(1, LIMIT_TLS_FILE_BYTES + 1);
-    while (*len <= LIMIT_TLS_FILE_BYTES &&
-           (n = read(fd, *text + *len, LIMIT_TLS_FILE_BYTES + 1 - *len)) > 0)
-        *len += (size_t)n;
-    close(fd);
-    if (n < 0 || *len == 0 || *len > LIMIT_TLS_FILE_BYTES)
+    const int why = tls_file_read(fd, text, len);
+    if (why != 0 || *len == 0 || *len > LIMIT_TLS_FILE_BYTES)
         return error_set(l->why, ERR_LIMIT, "%.300s is empty, or longer than 1 MiB", path);
     return 0;
 }
@@ -125,7 +114,7 @@ static int read_optfile(struct look *l)
     int rc = read_inside(l, l->optfile, &text, &len);
     if (rc == 0)
         rc = tls_options_parse(&l->options, text, len, l->why);
-    wipe_text(text, len);
+    tls_file_wipe(text, len);
     if (rc == ERR_FORMAT)
         error_context(l->why, "%.300s", l->optfile);
     return rc;
@@ -201,20 +190,18 @@ static int load_section(struct look *l, struct tls_context **out)
     if (rc == 0)
         rc = tls_context_new(out, &m, "its files of certificates", l->why);
     for (size_t i = 0; i < 3; i++)
-        wipe_text(texts[i], sizes[i]);
+        tls_file_wipe(texts[i], sizes[i]);
     return rc;
 }
 
 static int look_at(const struct vm_source *s, pid_t pid, struct tls_context **out,
                    struct error *why)
 {
-    char number[16];
     struct look *l = alloc_zero(1, sizeof *l);
     l->uid = s->uid;
     l->why = why;
     l->root = -1;
-    snprintf(number, sizeof number, "%d", (int)pid);
-    int rc = proc_open(&l->proc, s->proc_root ? s->proc_root : "/proc", number);
+    int rc = proc_open_pid(&l->proc, s->proc_root, pid);
     rc = rc != 0 ? error_set(why, ERR_NOT_FOUND, NOT_THERE) : read_arguments(l);
     const bool gone = rc == ERR_NOT_FOUND;
     if (rc == 0 && l->optfile[0])

@@ -12,6 +12,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/link/tls.h"
+#include "file.h"
 
 /* ---- any source */
 
@@ -58,13 +59,6 @@ static char *copy_text(const char *text)
     return text ? alloc_strdup(text) : NULL;
 }
 
-static void wipe_text(char *text, size_t len)
-{
-    if (text)
-        explicit_bzero(text, len);
-    free(text);
-}
-
 static int fail_file(const struct file_source *f, enum file file, const char *what, const char *why,
                      struct error *err)
 {
@@ -87,7 +81,7 @@ static int open_file(const char *path)
     return -1;
 }
 
-/* *out has room for a NUL behind. */
+/* *out has a NUL behind. */
 static int read_file(const struct file_source *f, enum file file, struct slice *out,
                      struct error *err)
 {
@@ -96,14 +90,9 @@ static int read_file(const struct file_source *f, enum file file, struct slice *
         return fail_file(f, file,
                          "cannot be read: ", errno == EINVAL ? "it is not a file" : strerror(errno),
                          err);
-    char *text = alloc_zero(1, LIMIT_TLS_FILE_BYTES + 1);
-    size_t len = 0;
-    ssize_t n = 0;
-    while (len <= LIMIT_TLS_FILE_BYTES &&
-           (n = read(fd, text + len, LIMIT_TLS_FILE_BYTES + 1 - len)) > 0)
-        len += (size_t)n;
-    const int why = n < 0 ? errno : 0;
-    close(fd);
+    char *text;
+    size_t len;
+    const int why = tls_file_read(fd, &text, &len);
     *out = (struct slice){text, len};
     if (why != 0)
         return fail_file(f, file, "cannot be read: ", strerror(why), err);
@@ -146,7 +135,7 @@ static int load_files(struct tls_source *s, struct tls_context **out, struct err
         rc =
             tls_context_new(out, &m, f->place ? f->place : "the files of the options --tls-…", err);
     for (size_t i = 0; i < FILES; i++)
-        wipe_text((char *)(uintptr_t)texts[i].s, texts[i].len);
+        tls_file_wipe((char *)(uintptr_t)texts[i].s, texts[i].len);
     return rc;
 }
 
@@ -155,7 +144,7 @@ static void release_files(struct tls_source *s)
     struct file_source *f = (struct file_source *)s;
     for (size_t i = 0; i < FILES; i++)
         free(f->paths[i]);
-    wipe_text(f->password, f->password ? strlen(f->password) : 0);
+    tls_file_wipe(f->password, f->password ? strlen(f->password) : 0);
     free(f->place);
     free(f);
 }
