@@ -252,7 +252,7 @@ static void put_kubectl_forward(struct way_words *w, const struct way_stop *stop
 static void put_far_program(struct way_words *w)
 {
     static const char *const words[] = {"sh", "-c", FAR_PROGRAM, "beamtop", PACKAGE_STRING};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
         add_quoted(w, words[i]);
 }
 
