@@ -147,6 +147,17 @@ TEST(test_no_time)
     close(dir);
 }
 
+/* Files and directories in it, each before the one that it is in. */
+static void remove_tree(const char *top, const char *const *files, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%s", top, files[i]);
+        assert_int_equal(remove(path), 0);
+    }
+    assert_int_equal(rmdir(top), 0);
+}
+
 /* The tightest limit counts, of the cgroup or of one above it; a frozen one is seen. */
 TEST(test_look)
 {
@@ -217,12 +228,7 @@ TEST(test_look)
                                         "cgroup/a/memory.current",
                                         "cgroup/a",
                                         "cgroup"};
-    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-        char path[512];
-        snprintf(path, sizeof path, "%s/%s", top, files[i]);
-        assert_int_equal(remove(path), 0);
-    }
-    assert_int_equal(rmdir(top), 0);
+    remove_tree(top, files, ARRAY_LEN(files));
 }
 
 TEST(test_nobody)
@@ -276,10 +282,5 @@ TEST(test_freezer)
                                         "cgroup/freezer/a",
                                         "cgroup/freezer",
                                         "cgroup"};
-    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-        char path[512];
-        snprintf(path, sizeof path, "%s/%s", top, files[i]);
-        assert_int_equal(remove(path), 0);
-    }
-    assert_int_equal(rmdir(top), 0);
+    remove_tree(top, files, ARRAY_LEN(files));
 }
