@@ -102,8 +102,8 @@ static uint16_t epmd_port;
  * wakes up again and again, and takes what was queued there. */
 #define BUSY                                                                                       \
     "Awake = fun A(N) -> receive after 1 -> N > 0 andalso A(N - 1) end end, spawn_opt(fun() -> "   \
-    "Awake(15000) end, [{scheduler, 1}]), spawn_opt(fun() -> Twice = fun() -> "                    \
-    "lists:foldl(fun(_, X) -> {X, X} end, x, lists:seq(1, 27)) end, Twice() =:= Twice() end, "     \
+    "Awake(60000) end, [{scheduler, 1}]), spawn_opt(fun() -> Twice = fun() -> "                    \
+    "lists:foldl(fun(_, X) -> {X, X} end, x, lists:seq(1, 30)) end, Twice() =:= Twice() end, "     \
     "[{scheduler, 2}]), ok."
 #define WITHOUT_TABLES                                                                             \
     "{facts, _, #{logger := #{}, distribution := #{}, ets := undefined}} = F, ok."
