@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Private to fleet.c (the connections), fleet_names.c (which nodes), fleet_join.c (those that come
- * and go), fleet_facts.c (what they are asked for seldom), fleet_versions.c (which of that differs)
- * and fleet_rows.c (what is shown of them). */
+/* Private to fleet.c (the connections), fleet_member.c (each of them), fleet_names.c (which nodes),
+ * fleet_join.c (those that come and go), fleet_facts.c (what they are asked for seldom),
+ * fleet_versions.c (which of that differs) and fleet_rows.c (what is shown of them). */
 #ifndef BEAMTOP_APP_FLEET_FLEET_INTERNAL_H
 #define BEAMTOP_APP_FLEET_FLEET_INTERNAL_H
 
@@ -105,11 +105,17 @@ struct fleet {
 /* fleet.c */
 /* A new one at the end. ERR_LIMIT: there are FLEET_MOST. */
 int fleet_new_member(struct member **out, struct fleet *f, const char *name, struct error *err);
-void fleet_fail_member(struct member *m, const struct error *why);
 /* One goes: another may have been refused for it. */
 void fleet_forget_twins(struct fleet *f);
 struct member *fleet_find(const struct fleet *f, const char *name); /* NULL: there is none */
 bool fleet_has_why(const struct member *m); /* it failed, and is not up since */
+
+/* fleet_member.c */
+void fleet_open_member(struct member *m);  /* what fails is its state */
+void fleet_close_member(struct member *m); /* its state stays */
+void fleet_fail_member(struct member *m, const struct error *why);
+void fleet_tell_loss(const struct member *m, const struct error *why); /* to the owner */
+void fleet_choose_want(struct member *m); /* what its next tick asks for */
 
 /* fleet_join.c */
 void fleet_look_up(struct member *m); /* of one that DNS resolves */
