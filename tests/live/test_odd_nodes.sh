@@ -11,7 +11,7 @@ load=fleet_load
 . "$(dirname "$0")/releases.sh"
 . "$(dirname "$0")/several.sh"
 
-otp=$(releases_of once)
+otp=$(BEAMTOP_RELEASES='' releases_of once) # whose libraries faketime's is made for
 
 # adds SUFFIX [FLAGS [NAME [COOKIE]]]
 adds() {
