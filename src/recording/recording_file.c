@@ -230,7 +230,10 @@ static int open_named(struct recording_file *f, const char *path, struct error *
     bool has_wal = false;
     *f = (struct recording_file){.fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)};
     if (f->fd < 0)
-        return error_set(err, ERR_NOT_FOUND, "%s cannot be read: %s", path, strerror(errno));
+        return error_set(err, ERR_NOT_FOUND, "%s cannot be read: %s%s", path, strerror(errno),
+                         errno == ENOENT && strchr(path, '@')
+                             ? ". A node is recorded first: beamtop record NODE -o FILE"
+                             : "");
     if (fstat(f->fd, &st) != 0 || !S_ISREG(st.st_mode))
         return error_set(err, ERR_FORMAT, "%s is not a regular file", path);
     ssize_t len = pread(f->fd, head, sizeof head, 0);

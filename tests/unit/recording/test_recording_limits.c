@@ -212,6 +212,10 @@ TEST(test_refused)
     struct place p;
     place_make(&p);
     assert_int_equal(recording_open(&f, p.path, &err), ERR_NOT_FOUND);
+    error_clear(&err);
+    assert_int_equal(recording_open(&f, "shop@nowhere", &err), ERR_NOT_FOUND);
+    assert_non_null(strstr(err.text, "beamtop record NODE -o FILE"));
+    error_clear(&err);
     FILE *file = fopen(p.path, "w");
     fputs("no database at all, but long enough to be looked at as one: 0123456789 0123456789 "
           "0123456789",
