@@ -70,6 +70,18 @@ is_stopped() {
         tm_wait_line 'ended +[0-9]+ of' && quits
 }
 
+# Caps that are changed in mid-trace are those that end it: each node gets its share of the events.
+is_extended() {
+    traces "fleet_load:work/1 --events $((count * 2)) --rate 5000 --force --time 10m" && tm_wait_line 'running.*function' &&
+        tm_keys : && tm_type 'trace-set nonsense 1' && tm_keys Enter && tm_wait 'a trace has no cap' &&
+        tm_keys : && tm_type 'trace-set events 1' && tm_keys Enter && tm_wait "1 events for $count nodes" &&
+        tm_keys : && tm_type 'trace-extend' && tm_keys Enter && tm_wait "$count nodes may send as much again" &&
+        tm_keys : && tm_type "trace-set events $((count * 10))" && tm_keys Enter &&
+        tm_wait_line "events .* of $((count * 10)) " || return 1
+    all_order work
+    tm_wait "$count of $count nodes: events" && tm_wait_line " $((count * 10)) events" && quits
+}
+
 # The first k events anywhere end it everywhere.
 ends_by_the_first() {
     all_order work
@@ -103,9 +115,9 @@ a_kill_leaves_nothing() {
     tm_wait 'ended=137'
 }
 
-for case in has_one_log traces_marked is_stopped ends_by_the_first asks_for_the_rest loses_one a_kill_leaves_nothing; do
+for case in has_one_log traces_marked is_stopped is_extended ends_by_the_first asks_for_the_rest loses_one a_kill_leaves_nothing; do
     eval "shows_$case() { on_screen $case; }"
 done
 
-run_on_several shows_has_one_log shows_traces_marked shows_is_stopped shows_ends_by_the_first shows_asks_for_the_rest \
+run_on_several shows_has_one_log shows_traces_marked shows_is_stopped shows_is_extended shows_ends_by_the_first shows_asks_for_the_rest \
     shows_loses_one shows_a_kill_leaves_nothing

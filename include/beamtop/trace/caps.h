@@ -46,6 +46,9 @@ void caps_init(struct caps *c); /* the defaults */
 int caps_set(struct caps *c, enum cap cap, uint64_t value, struct error *err);
 /* "15s", "250ms", "2KiB", "100": by the cap's unit; a bare number of a time is seconds. */
 int caps_parse(struct caps *c, enum cap cap, const char *text, struct error *err);
+/* "events 100": a key and a value, as one types them. ERR_USAGE names the keys that a running trace
+ * has, or the range. */
+int caps_parse_words(struct caps *c, const char *words, enum cap *cap, struct error *err);
 int cap_find(const char *key, enum cap *out); /* 0 or -1 */
 /* "15 s", "100", "200/s", "2.0 KiB" */
 char *cap_format(char *out, size_t size, enum cap cap, uint64_t value);

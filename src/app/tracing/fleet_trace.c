@@ -147,23 +147,24 @@ static void on_traced_change(void *arg)
 }
 
 /* Each node gets its part; the first ones what cannot be divided. */
-static uint64_t events_of(const struct fleet_trace *t, size_t part, size_t parts)
+static uint64_t share_of(uint64_t events, size_t part, size_t parts)
 {
-    const uint64_t all = t->request->caps.value[CAP_EVENTS];
-    if (t->first > 0)
-        return t->first;
-    return all / parts + (part < all % parts);
+    return events / parts + (part < events % parts);
+}
+
+static int check_share(uint64_t events, size_t parts, struct error *err)
+{
+    if (events >= parts)
+        return 0;
+    return error_set(err, ERR_USAGE,
+                     "%llu events for %zu nodes: give --events %zu or more, or --first",
+                     (unsigned long long)events, parts, parts);
 }
 
 static int check_events(void *arg, size_t ready, struct error *err)
 {
     const struct fleet_trace *t = arg;
-    const uint64_t events = t->request->caps.value[CAP_EVENTS];
-    if (t->first > 0 || events >= ready)
-        return 0;
-    return error_set(err, ERR_USAGE,
-                     "%llu events for %zu nodes: give --events %zu or more, or --first",
-                     (unsigned long long)events, ready, ready);
+    return t->first > 0 ? 0 : check_share(t->request->caps.value[CAP_EVENTS], ready, err);
 }
 
 static int open_traced(void *arg, struct fleet_part *p, size_t part, size_t parts,
@@ -175,7 +176,9 @@ static int open_traced(void *arg, struct fleet_part *p, size_t part, size_t part
     struct trace_options options = {
         .patterns = t->patterns, .n_patterns = t->n_patterns, .request = *t->request, .hold = true};
     size_t pattern = SIZE_MAX, offset = 0;
-    int rc = caps_set(&options.request.caps, CAP_EVENTS, events_of(t, part, parts), err);
+    int rc = caps_set(
+        &options.request.caps, CAP_EVENTS,
+        t->first > 0 ? t->first : share_of(t->request->caps.value[CAP_EVENTS], part, parts), err);
     if (rc == 0)
         rc = trace_open(&p->session, &options, port, &handlers, p, &pattern, &offset, err);
     if (rc == ERR_USAGE && pattern < t->n_patterns && t->use->wrong)
@@ -204,6 +207,46 @@ static void drop_print(void *arg, size_t node)
     struct fleet_trace *t = arg;
     trace_print_free(t->nodes[node].print);
     t->nodes[node].print = NULL;
+}
+
+/* ---- what the user does to it */
+
+static size_t count_running(const struct fleet_trace *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->all.n; i++)
+        n += session_runs(t->all.parts[i].session);
+    return n;
+}
+
+size_t fleet_trace_extend(struct fleet_trace *t, struct error *err)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->all.n; i++)
+        n += session_runs(t->all.parts[i].session) &&
+             trace_extend(t->all.parts[i].session, err) == 0;
+    return n;
+}
+
+int fleet_trace_set(struct fleet_trace *t, const char *words, struct error *err)
+{
+    struct caps caps = t->request->caps;
+    const size_t parts = count_running(t);
+    size_t part = 0;
+    enum cap cap;
+    int rc = caps_parse_words(&caps, words, &cap, err);
+    if (rc == 0 && cap == CAP_EVENTS && t->first > 0)
+        rc = error_set(err, ERR_USAGE, "the first %llu events end it: start another trace",
+                       (unsigned long long)t->first);
+    if (rc == 0 && cap == CAP_EVENTS)
+        rc = check_share(caps.value[cap], parts, err);
+    for (size_t i = 0; i < t->all.n && rc == 0; i++)
+        if (session_runs(t->all.parts[i].session)) {
+            const uint64_t all = caps.value[cap];
+            rc = trace_set_cap(t->all.parts[i].session, cap,
+                               cap == CAP_EVENTS ? share_of(all, part++, parts) : all, err);
+        }
+    return rc;
 }
 
 /* ---- the end */

@@ -76,50 +76,28 @@ static void act_armed_stop(struct tui_trace *tr, const char *arg)
                 row->beamtop ? ", another beamtop: stop the trace there" : "");
 }
 
-/* Restarts its cap from now on; never above the ceiling. */
-static uint64_t extended_cap(const struct tui_trace *tr, enum cap cap)
-{
-    const struct trace_state *s = tui_trace_state(tr);
-    uint64_t value = s->used[cap] + tr->asked_caps.value[cap];
-    if (cap == CAP_TIME_MS)
-        value += 999 - (value + 999) % 1000; /* nobody wants milliseconds */
-    return value < cap_table[cap].ceiling ? value : cap_table[cap].ceiling;
-}
-
 static void act_extend(struct tui_trace *tr, const char *arg)
 {
-    static const enum cap caps[] = {CAP_TIME_MS, CAP_EVENTS};
     struct error err = {0};
     char time[32], events[32];
     (void)arg;
-    for (size_t i = 0; i < ARRAY_LEN(caps) && err.code == ERR_NONE; i++)
-        (void)trace_set_cap(tr->s.session, caps[i], extended_cap(tr, caps[i]), &err);
-    struct caps now = tui_trace_state(tr)->caps;
-    if (err.code != ERR_NONE)
+    if (trace_extend(tr->s.session, &err) != 0) {
         tui_message(tr->s.tui, STYLE_ERROR, "%s", err.text);
-    else
-        tui_message(tr->s.tui, STYLE_MESSAGE, "until %s, %s events",
-                    cap_format(time, sizeof time, CAP_TIME_MS, now.value[CAP_TIME_MS]),
-                    cap_format(events, sizeof events, CAP_EVENTS, now.value[CAP_EVENTS]));
+        return;
+    }
+    struct caps now = tui_trace_state(tr)->caps;
+    tui_message(tr->s.tui, STYLE_MESSAGE, "until %s, %s events",
+                cap_format(time, sizeof time, CAP_TIME_MS, now.value[CAP_TIME_MS]),
+                cap_format(events, sizeof events, CAP_EVENTS, now.value[CAP_EVENTS]));
 }
 
 static void act_set(struct tui_trace *tr, const char *arg)
 {
     struct caps caps = tui_trace_state(tr)->caps;
     struct error err = {0};
-    char key[32];
     enum cap cap;
-    size_t len = strcspn(arg, " ");
-    snprintf(key, sizeof key, "%.*s", (int)len, arg);
-    const char *value = arg + len + strspn(arg + len, " ");
-    if (cap_find(key, &cap) != 0)
-        error_set(&err, ERR_USAGE,
-                  "a trace has no cap “%s”: use time, events, rate, window, "
-                  "window-bytes, term-size, bytes, heap",
-                  key);
-    else if (caps_parse(&caps, cap, value, &err) == 0)
-        (void)trace_set_cap(tr->s.session, cap, caps.value[cap], &err);
-    if (err.code != ERR_NONE)
+    if (caps_parse_words(&caps, arg, &cap, &err) != 0 ||
+        trace_set_cap(tr->s.session, cap, caps.value[cap], &err) != 0)
         tui_message(tr->s.tui, STYLE_ERROR, "%s", err.text);
 }
 

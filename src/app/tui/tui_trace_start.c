@@ -70,7 +70,6 @@ int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, stru
     trace_request_clear(&request);
     if (rc != 0)
         return rc;
-    tr->asked_caps = request.caps;
     char *copy = alloc_strdup(line); /* the line may be tr->line */
     free(tr->line);
     tr->line = copy;

@@ -14,11 +14,10 @@
 #include "tui_session.h"
 
 struct tui_trace {
-    struct tui_session s;   /* first */
-    char *line;             /* its words */
-    struct caps asked_caps; /* of its start: what it is extended by */
-    char *wanted;           /* words for which it may be asked to end */
-    bool paused_by_us;      /* while the program stands still */
+    struct tui_session s; /* first */
+    char *line;           /* its words */
+    char *wanted;         /* words for which it may be asked to end */
+    bool paused_by_us;    /* while the program stands still */
 
     /* of the line in its prompt */
     unsigned unanswered; /* questions for candidates */

@@ -356,6 +356,53 @@ static bool stops_several(void *own)
     return any;
 }
 
+static void extend_parts(struct tui_several_trace *s)
+{
+    struct error err = {0};
+    const size_t n = fleet_trace_extend(&s->trace, &err);
+    if (err.code != ERR_NONE)
+        tui_message(s->tui, STYLE_ERROR, "%s", err.text);
+    else
+        tui_message(s->tui, STYLE_MESSAGE, "%zu node%s may send as much again, from now on", n,
+                    n == 1 ? "" : "s");
+}
+
+static void set_parts(struct tui_several_trace *s, const char *words)
+{
+    struct error err = {0};
+    if (fleet_trace_set(&s->trace, words, &err) != 0)
+        tui_message(s->tui, STYLE_ERROR, "%s", err.text);
+}
+
+/* Of one that runs; false: it means nothing of several nodes. */
+static bool act_running(struct tui_several_trace *s, enum action action, const char *arg)
+{
+    const bool any = runs(s);
+    switch ((unsigned)action) {
+    case ACTION_TRACE_STOP:
+        if (any)
+            stop_parts(s);
+        break;
+    case ACTION_TRACE_PAUSE:
+        if (any)
+            pause_parts(s, !is_paused(s));
+        break;
+    case ACTION_TRACE_EXTEND:
+        if (any)
+            extend_parts(s);
+        break;
+    case ACTION_TRACE_SET:
+        if (any)
+            set_parts(s, arg);
+        break;
+    default:
+        return false;
+    }
+    if (!any)
+        tui_message(s->tui, STYLE_MESSAGE, "no trace of several nodes is running");
+    return true;
+}
+
 static void act_several(void *own, enum action action, const char *arg)
 {
     struct tui_several_trace *s = own;
@@ -368,16 +415,10 @@ static void act_several(void *own, enum action action, const char *arg)
             tui_message(s->tui, STYLE_ERROR, "%s", err.text);
     } else if (action == ACTION_TRACE_ROW || action == ACTION_TRACE_PROCESS) {
         tui_act(s->tui, ACTION_TRACE, "");
-    } else if (action != ACTION_TRACE_STOP && action != ACTION_TRACE_PAUSE) {
+    } else if (!act_running(s, action, arg)) {
         tui_message(s->tui, STYLE_MESSAGE,
                     "%s works only with one node: open it, and trace it separately",
                     action_table[action].name);
-    } else if (!runs(s)) {
-        tui_message(s->tui, STYLE_MESSAGE, "no trace of several nodes is running");
-    } else if (action == ACTION_TRACE_STOP) {
-        stop_parts(s);
-    } else {
-        pause_parts(s, !is_paused(s));
     }
 }
 

@@ -130,3 +130,16 @@ int caps_parse(struct caps *c, enum cap cap, const char *text, struct error *err
     return error_set(err, ERR_USAGE, "%s: “%s” is not a value such as %s", row->key, text,
                      examples[row->unit]);
 }
+
+int caps_parse_words(struct caps *c, const char *words, enum cap *cap, struct error *err)
+{
+    const size_t len = strcspn(words, " ");
+    char key[32];
+    snprintf(key, sizeof key, "%.*s", (int)(len < sizeof key ? len : sizeof key - 1), words);
+    if (cap_find(key, cap) != 0)
+        return error_set(err, ERR_USAGE,
+                         "a trace has no cap “%s”: use time, events, rate, window, window-bytes, "
+                         "term-size, bytes, heap",
+                         key);
+    return caps_parse(c, *cap, words + len + strspn(words + len, " "), err);
+}

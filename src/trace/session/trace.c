@@ -234,7 +234,7 @@ static int open_trace(struct trace_session *t, const struct trace_options *o, si
         set_slower(t->s.patterns[i], o->request.slower_us);
         trace_log_add_pattern(t->log, t->s.patterns[i]);
     }
-    t->state->caps = o->request.caps;
+    t->state->caps = t->asked = o->request.caps;
     t->state->on_rate_stop = o->request.on_rate_stop;
     t->state->children = t->s.procs.children;
     rc = preparation_start(&t->s, &index, offset, err);

@@ -57,6 +57,21 @@ int trace_set_cap(struct session *s, enum cap cap, uint64_t value, struct error 
     return 0;
 }
 
+static uint64_t extended_cap(const struct trace_session *t, enum cap cap)
+{
+    uint64_t value = t->state->used[cap] + t->asked.value[cap];
+    if (cap == CAP_TIME_MS)
+        value += 999 - (value + 999) % 1000; /* nobody wants milliseconds */
+    return value < cap_table[cap].ceiling ? value : cap_table[cap].ceiling;
+}
+
+int trace_extend(struct session *s, struct error *err)
+{
+    const struct trace_session *t = (struct trace_session *)s;
+    const int rc = trace_set_cap(s, CAP_TIME_MS, extended_cap(t, CAP_TIME_MS), err);
+    return rc ? rc : trace_set_cap(s, CAP_EVENTS, extended_cap(t, CAP_EVENTS), err);
+}
+
 static void note_narrowed(struct trace_session *t, struct slice to)
 {
     t->narrowed = true;

@@ -35,6 +35,7 @@ struct trace_session {
     struct session s;
     struct trace_log *log;
     struct trace_state *state; /* the log's */
+    struct caps asked;         /* at its start: what it is extended by */
     struct preparation prep;
     struct trace_function *functions; /* with their numbers; names in prep.preflight_bytes */
     uint64_t id;

@@ -22,7 +22,7 @@ TEST(test_defaults_are_in_range)
     assert_int_equal(none, CAP_RATE_PER_S);
 }
 
-TEST(test_words)
+TEST(test_typed)
 {
     static const struct {
         enum cap cap;
@@ -74,6 +74,22 @@ TEST(test_words)
             assert_int_equal(caps.value[rows[i].cap], rows[i].value);
         }
     }
+}
+
+TEST(test_words)
+{
+    struct caps caps;
+    struct error err = {0};
+    enum cap cap;
+    caps_init(&caps);
+    assert_int_equal(caps_parse_words(&caps, "events  7", &cap, &err), 0);
+    assert_int_equal(cap, CAP_EVENTS);
+    assert_int_equal(caps.value[CAP_EVENTS], 7);
+    assert_int_equal(caps_parse_words(&caps, "eventsandmanyotherthings 7", &cap, &err), ERR_USAGE);
+    assert_non_null(strstr(err.text, "use time, events"));
+    error_clear(&err);
+    assert_int_equal(caps_parse_words(&caps, "time", &cap, &err), ERR_USAGE);
+    assert_non_null(strstr(err.text, "time"));
 }
 
 TEST(test_texts)

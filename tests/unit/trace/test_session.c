@@ -395,12 +395,15 @@ TEST(test_acts)
     assert_int_equal(trace_set_cap(w->t, CAP_EVENTS, 10001, &err), ERR_USAGE);
     error_clear(&err);
     assert_int_equal(trace_set_cap(w->t, CAP_FUNCTIONS, 10, &err), ERR_USAGE);
+    error_clear(&err);
+    assert_int_equal(trace_extend(w->t, &err), 0);
+    assert_has(last_told(w), ",events,100}"); /* as much as at its start, after what came: none */
     trace_narrow_pid(w->t, &(struct etf_pid){.id = 9});
     assert_has(last_told(w), "{pid,<");
     trace_narrow_pattern(w->t, 0);
     assert_has(last_told(w), "{pattern,0}");
     trace_narrow_pattern(w->t, 1);
-    assert_int_equal(w->n_told, 5);
+    assert_int_equal(w->n_told, 7);
     w->now += 16000000000u; /* no status for so long */
     session_tick(w->t);
     assert_int_equal(phase(w), SESSION_ENDING);
