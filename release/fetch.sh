@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The sources of the libraries in release/sources, from the archives of Debian that apt is set up with:
 #   fetch.sh NAME DIR     fetches, checks and unpacks one into DIR, which it makes
-#   fetch.sh --newest     prints the table of release/sources with what the archives have now; a version that
-#                         they list but do not have whole is named, and the line of the table stays
+#   fetch.sh --newest     prints the table of release/sources with the newest versions that the archives have
+#                         whole; those that they list only are named
 # Files are kept in BEAMTOP_CACHE (default /var/cache/beamtop), in sources, so each is fetched once.
 set -eu
 
 table=$(dirname "$0")/sources
 cache=${BEAMTOP_CACHE:-/var/cache/beamtop}/sources
-suite=bookworm
+suite=trixie
 
 fail() {
     echo "fetch.sh: $*" >&2
@@ -84,17 +84,30 @@ newest() {
     apt-get "$@" update >"$work/log" 2>&1 || fail "$(grep -m1 '^E:' "$work/log")"
     grep '^#' "$table"
     grep -v '^#' "$table" | while read -r name licence path sum; do
-        listed=$(apt-get "$@" source --print-uris "$name" 2>/dev/null | listed)
-        # shellcheck disable=SC2086
-        if [ "${listed:-$path $sum}" != "$path $sum" ]; then
-            if (take_all $listed) 2>/dev/null; then
-                path=${listed% *} sum=${listed#* }
-            else
-                echo "fetch.sh: $name stays as it is: ${listed% *} is listed, but not all of its files are there" >&2
+        for version in $(versions "$name" "$path" "$@"); do
+            found=$(apt-get "$@" source --print-uris "$name=$version" 2>/dev/null | listed)
+            [ "$found" != "$path $sum" ] || break
+            # shellcheck disable=SC2086
+            if (take_all $found) 2>/dev/null; then
+                path=${found% *} sum=${found#* }
+                break
             fi
-        fi
+            echo "fetch.sh: $name $version is listed, but not all of its files are there" >&2
+        done
         echo "$name $licence $path $sum"
     done
+}
+
+# versions NAME PATH OPTION…: the newest first, none that is older than that of the path.
+versions() {
+    of=$1
+    at_least=$(basename "${2#*_}" .dsc)
+    shift 2
+    apt-cache "$@" showsrc --only-source "$of" 2>/dev/null | awk '$1 == "Version:" { print $2 }' | sort -Vru |
+        while read -r version; do
+            ! dpkg --compare-versions "${version#*:}" lt "$at_least" || break
+            echo "$version"
+        done
 }
 
 # The path and the checksum of the .dsc, of what apt prints.

@@ -223,14 +223,14 @@ openssl() {
         no-module no-legacy no-autoload-config no-comp no-dtls no-ssl3 no-weak-ssl-ciphers no-srp no-psk no-cms no-cmp \
         no-ts no-ocsp no-ct no-srtp no-nextprotoneg no-multiblock no-dsa no-ec2m no-ocb no-siv no-blake2 no-rmd160 \
         no-rc2 no-rc4 no-idea no-seed no-camellia no-aria no-bf no-cast no-des no-md4 no-mdc2 no-whirlpool no-sm2 \
-        no-sm3 no-sm4 no-siphash no-gost
+        no-sm3 no-sm4 no-siphash no-gost no-quic no-ml-kem no-ml-dsa no-slh-dsa no-argon2 no-thread-pool
     make -j"$jobs" build_generated
     # It has the command that compiles, with its directories.
     perl util/mkbuildinf.pl "$target" "$kind" >crypto/buildinf.h
     make -j"$jobs" libcrypto.a libssl.a
     cp libcrypto.a libssl.a "$out/lib"
     cp -R include/openssl "$out/include"
-    pc_file openssl 3.0 "-lssl -lcrypto"
+    pc_file openssl 3.5 "-lssl -lcrypto"
 }
 
 jansson() { with_configure jansson; }
