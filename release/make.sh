@@ -102,6 +102,7 @@ deb() {
     rm -rf "$tree"
     mkdir -p "$tree/DEBIAN"
     cp -a "$stage/usr" "$tree"
+    mv "$tree/usr/share/zsh/site-functions" "$tree/usr/share/zsh/vendor-completions" # where Debian's zsh looks
     {
         echo "beamtop is under the GNU General Public License, version 3 or later. It has these parts:"
         echo

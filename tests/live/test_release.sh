@@ -257,6 +257,22 @@ cache_is_refused() {
         return 1
     fi
 }
+# What a package installs is where the shells of its distribution look.
+deb_completes() {
+    deb=$(find "$BEAMTOP_SRCDIR/build-release/files" -name 'beamtop_*_amd64.deb' 2>/dev/null)
+    { [ -n "$deb" ] && command -v dpkg-deb zsh fish; } >/dev/null || { not_tried "no .deb, dpkg-deb, zsh or fish"; return 0; }
+    dpkg-deb -x "$deb" "$work/deb" || return 1
+    zsh -fc 'print -l $fpath' >"$work/looks"
+    HOME=$work fish -c 'printf "%s\n" $fish_complete_path' >>"$work/looks"
+    echo /usr/share/bash-completion/completions >>"$work/looks"
+    find "$work/deb" -name '*beamtop*' -path '*complet*' -o -name _beamtop >"$work/there"
+    [ "$(wc -l <"$work/there")" = 3 ] || { cat "$work/there"; return 1; }
+    while read -r file; do
+        dir=$(dirname "${file#"$work/deb"}")
+        grep -qxF "$dir" "$work/looks" || { echo "no shell looks in $dir"; return 1; }
+    done <"$work/there"
+}
+run deb_completes
 run cache_is_refused /proc/none
 run cache_is_refused not/absolute
 
