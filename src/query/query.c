@@ -154,8 +154,9 @@ static void end_late_call(struct query *q, struct call *call)
     if (call->no_keeper)
         answer.err = q->no_keeper;
     else
-        error_set(&answer.err, ERR_TIMEOUT, "the node did not answer “%s” in time",
-                  question_name(call->question));
+        error_set(
+            &answer.err, ERR_TIMEOUT, "the node did not answer “%s” in %.3g s: it is overloaded",
+            question_name(call->question), (double)(uv_now(q->loop) - call->asked_ms) / 1000.0);
     if (way)
         way->cancel(way->own);
     finish_call(q, call, &answer);

@@ -187,7 +187,7 @@ static void take_trace_found(struct session *s)
 
 const struct preparation_kind trace_preparation = {.stack_depth = PREPARE_STACK_FRAMES,
                                                    .count_ms = 1000,
-                                                   .ask_ms = 10000,
+                                                   .ask_ms = 30000, /* of a slow machine, too */
                                                    .ask_function_ms = 2,
                                                    .wrong = trace_wrong,
                                                    .found = take_trace_found,
