@@ -280,7 +280,7 @@ void page_bar(struct view_page *p, int columns, double fraction)
 
 void page_summary(struct view_page *p, int columns, int title, const char *fmt, ...)
 {
-    char text[256];
+    char text[sizeof p->summary - sizeof ", "];
     size_t used = strlen(p->summary);
     va_list ap;
     va_start(ap, fmt);
