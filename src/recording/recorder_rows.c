@@ -276,8 +276,8 @@ bool recorder_thin(struct recorder *r, struct error *err)
 /* Texts stay: they are few. */
 static const char *const forget[] = {
     "DELETE FROM event WHERE tick <= ?",
-    "DELETE FROM trace_pattern WHERE trace IN (SELECT id FROM trace WHERE tick <= ? AND ending NOT "
-    "NULL)",
+    ("DELETE FROM trace_pattern"
+     " WHERE trace IN (SELECT id FROM trace WHERE tick <= ? AND ending NOT NULL)"),
     "DELETE FROM trace WHERE tick <= ? AND ending NOT NULL",
 };
 
