@@ -32,6 +32,7 @@ words_of() {
     FORMAT) names formats ;;
     SYNTAX) echo auto erlang elixir ;;
     WHAT) echo stop shed ;; # above the rate
+    CHECK) echo none ca full ;;
     WHO) echo all new running ;;
     esac
 }

@@ -115,6 +115,13 @@ fish_completes() {
     offers_names
 }
 
+# Not those of another option.
+options_take_their_values() {
+    bash --norc -c '. "$1"; COMP_WORDS=(beamtop top --tls-verify "") COMP_CWORD=3; _beamtop; echo "${COMPREPLY[@]}"' \
+        bash "$completion/beamtop" >"$work/out" 2>&1
+    grep -qx 'none ca full' "$work/out" || { cat "$work/out"; return 1; }
+}
+
 # with SHELL: its test, where it is there.
 with() {
     if command -v "$1" >/dev/null; then
@@ -128,6 +135,7 @@ trap stop_all EXIT
 trap 'exit 130' HUP INT TERM PIPE
 run starts
 run lists_words
+run options_take_their_values
 with bash
 with zsh
 with fish

@@ -42,7 +42,7 @@ const struct cli_option cli_option_table[] = {
      "read the password of the key from FILE (BEAMTOP_TLS_KEY_PASSWORD)"},
     {"tls-crl", 0, FOR_CONNECT, TYPE_TEXT, AT(tls_crl), 0, 0, 0, "FILE",
      "revocation lists (PEM) that the node's certificate must not be in"},
-    {"tls-verify", 0, FOR_CONNECT, TYPE_TEXT, AT(tls_verify), 0, 0, 0, "WHAT",
+    {"tls-verify", 0, FOR_CONNECT, TYPE_TEXT, AT(tls_verify), 0, 0, 0, "CHECK",
      "check of the node's certificate: none, ca, or full: also its host name (ca with "
      "--tls-cacert, else none)"},
     {"debug-image", 0, FOR_CONNECT, TYPE_TEXT, AT(debug_image), 0, 0, 0, "IMAGE",
