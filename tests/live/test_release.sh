@@ -34,7 +34,7 @@ lists_of() {
     "$@" top "$of" $options --cookie "$cookie" --timeout 30 -n 1 --rows 3 </dev/null >"$work/out" 2>&1
     code=$?
     took_ms=$((($(date +%s%N) - began) / 1000000))
-    if [ "$code" != 0 ] || ! grep -qE 'code_server|tls_connection' "$work/out"; then
+    if [ "$code" != 0 ] || ! grep -qE '^<[0-9.]+> ' "$work/out"; then
         echo "exit code $code:"
         cat "$work/out"
         return 1
@@ -80,8 +80,12 @@ processes_of_others_hidden() {
 no_capability() { lists bare setpriv --bounding-set=-all --inh-caps=-all --no-new-privs "$program"; }
 other_pid_namespace() { lists bare unshare --pid --fork --mount-proc "$program"; }
 other_user_namespace() { lists bare unshare --user "$program"; }
-other_network_namespace() { lists bare unshare --net "$program"; }
-# The way there is through the VM's files in /proc.
+# The way there is through the VM's files in /proc. A cookie goes to the OS process that was chosen only.
+other_network_namespace() { lists_of "$node_pid" '' bare unshare --net "$program"; }
+other_network_namespace_by_name() {
+    refuses 'does not send it a cookie.* Give the OS pid' bare unshare --net "$program" top "$node" \
+        --cookie "$cookie" -n 1
+}
 other_network_namespace_without_proc() {
     refuses 'network is unreachable' bare unshare --net chroot "$root" /beamtop top "$node" --cookie "$cookie" -n 1
 }
@@ -285,7 +289,7 @@ for program in $programs; do
     run is_small "$program"
     for place in on_the_host empty_root empty_root_with_proc read_only_root user_without_a_name \
         processes_of_others_hidden no_capability other_pid_namespace other_user_namespace \
-        other_network_namespace other_network_namespace_without_proc tls_empty_root \
+        other_network_namespace other_network_namespace_by_name other_network_namespace_without_proc tls_empty_root \
         old_c_library new_c_library a_host_that_has_no_address \
         no_home_has_no_cookie no_proc_has_no_vms no_proc_has_no_ways unknown_terminals_are_named; do
         run "$place"
