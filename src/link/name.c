@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "beamtop/base/text.h"
 
@@ -131,6 +132,13 @@ static bool is_own_address(const char *host)
         own = a->ifa_addr && is_address(a->ifa_addr, host);
     freeifaddrs(all);
     return own;
+}
+
+void name_this_host(char *out, size_t size)
+{
+    if (gethostname(out, size) != 0)
+        snprintf(out, size, "localhost");
+    out[size - 1] = '\0';
 }
 
 bool name_host_is_here(const char *host, const char *this_host)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/link/epmd.h"
@@ -89,8 +88,8 @@ static void ask_host(struct fleet_hosts *h, const char *name)
 struct fleet_hosts *fleet_hosts_ask(const struct fleet *f, uv_loop_t *loop, uint16_t epmd_port)
 {
     struct fleet_hosts *h = alloc_zero(1, sizeof *h);
-    char here[LIMIT_NODE_NAME_BYTES + 1] = "localhost";
-    gethostname(here, sizeof here - 1);
+    char here[LIMIT_NODE_NAME_BYTES + 1];
+    name_this_host(here, sizeof here);
     h->loop = loop;
     h->epmd_port = epmd_port ? epmd_port : EPMD_PORT;
     for (size_t i = 0; i < f->n && h->n < HOSTS_MOST; i++) {

@@ -5,11 +5,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/arena.h"
 #include "beamtop/base/clock.h"
+#include "beamtop/link/name.h"
 #include "beamtop/model/detail.h"
 #include "local_target.h"
 
@@ -123,8 +123,8 @@ static struct sample_log *log_new(const struct sample_log_options *o,
 
 static void set_own_host(struct sample_log *l)
 {
-    if (gethostname(l->host, sizeof l->host - 1) == 0)
-        l->shown.run.host = slice_of(l->host);
+    name_this_host(l->host, sizeof l->host);
+    l->shown.run.host = slice_of(l->host);
 }
 
 static const struct sampling_handlers sampling_handlers = {.record = on_log_record,

@@ -20,16 +20,10 @@
 
 /* ---- this host */
 
-static void name_host(char *out, size_t size)
-{
-    snprintf(out, size, "localhost");
-    gethostname(out, size - 1);
-}
-
 bool target_host_is_here(const char *host)
 {
-    char here[LIMIT_NODE_NAME_BYTES + 1] = "";
-    name_host(here, sizeof here);
+    char here[LIMIT_NODE_NAME_BYTES + 1];
+    name_this_host(here, sizeof here);
     return name_host_is_here(host, here);
 }
 
@@ -37,7 +31,7 @@ bool target_full_name(struct name *out, const struct target *t)
 {
     char here[LIMIT_NODE_NAME_BYTES + 1] = "";
     struct error ignored = {0}; /* the connection says what is wrong with it */
-    name_host(here, sizeof here);
+    name_this_host(here, sizeof here);
     return name_parse(out, t->name, here, &ignored) == 0;
 }
 
