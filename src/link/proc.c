@@ -224,6 +224,11 @@ bool proc_inode_differs(const struct proc *p, const char *file, const char *othe
            mine.st_ino != others.st_ino;
 }
 
+bool proc_other_network(const struct proc *p)
+{
+    return proc_link_differs(p, "ns/net", "self") || proc_inode_differs(p, "net/tcp", "self");
+}
+
 bool proc_link_is(const struct proc *p, const char *link, const char *target)
 {
     char text[LINK_BYTES];

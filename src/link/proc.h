@@ -61,6 +61,8 @@ bool proc_file_differs(const struct proc *p, const char *file, const char *other
 /* Whether it is another file there: net/tcp has one inode in each network namespace, and anybody
  * may look at it, but not at ns/net. */
 bool proc_inode_differs(const struct proc *p, const char *file, const char *other_pid);
+/* Whether its network namespace is another one than ours. Unreadable: false. */
+bool proc_other_network(const struct proc *p);
 /* The text of a link, NUL-terminated. False: unreadable, or longer. */
 bool proc_read_link(const struct proc *p, const char *link, char *out, size_t size);
 bool proc_link_is(const struct proc *p, const char *link, const char *target);

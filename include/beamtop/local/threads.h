@@ -5,6 +5,7 @@
 #ifndef BEAMTOP_LOCAL_THREADS_H
 #define BEAMTOP_LOCAL_THREADS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -59,6 +60,9 @@ struct thread_times {
     char waits_in[40];
 };
 int thread_times_read(struct thread_times *out, pid_t pid, pid_t tid);
-int thread_times_read_at(struct thread_times *out, int dir, pid_t tid); /* as threads_list_at() */
+/* The same as threads_list_at(). *out has what was read before, or state '?': of a thread that has
+ * not run since, only that is read. waits: also what it waits in when it has not run yet, or
+ * sleeps. */
+int thread_times_update_at(struct thread_times *out, int dir, pid_t tid, bool waits);
 
 #endif

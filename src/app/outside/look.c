@@ -12,7 +12,7 @@
 #include "reading.h"
 
 #define EVERY_MS 1000u
-#define ONCE_RATES_MS 300u /* between the two looks of a single one, at least */
+#define FIRST_RATES_MS 300u /* between the first two looks, at least */
 #define ONCE_TURN_MS 50u
 #define MANY_THREADS 1000u             /* of more only schedulers are sampled */
 #define LATE_MS 1000u                  /* /proc has so long */
@@ -33,7 +33,7 @@ struct look {
     bool complete; /* … and has come back */
     uint64_t began_ms, asked_ms;
     uint64_t took_ms;  /* the last look */
-    uint64_t rests_ms; /* until then no look is taken: one of many threads takes long */
+    uint64_t rests_ms; /* until then no look is taken, but for the second: many threads take long */
     struct outside now;
 };
 
@@ -68,7 +68,7 @@ static void begin_sampling(struct look *l)
     const struct sample_log_options options = {
         .sampler = {.pid = (pid_t)l->now.os_pid,
                     .hz = l->options.once_ms > 0 ? ONCE_HZ : LIVE_HZ,
-                    .for_s = l->options.once_ms > 0 ? ONCE_RATES_MS / 1000.0 : 0,
+                    .for_s = l->options.once_ms > 0 ? FIRST_RATES_MS / 1000.0 : 0,
                     .kinds = l->now.only_schedulers ? schedulers : 0,
                     .lines = true},
         .label = l->now.node,
@@ -108,7 +108,7 @@ static void turn_once(struct look *l, uint64_t now_ms)
     const uint64_t since_ms = now_ms - l->began_ms;
     const bool over = since_ms >= l->options.once_ms;
     const bool sampling = l->log && sample_log_runs(l->log);
-    if (!l->second && since_ms >= ONCE_RATES_MS && reading_ask(l->reading)) {
+    if (!l->second && since_ms >= FIRST_RATES_MS && reading_ask(l->reading)) {
         l->second = true;
         l->asked_ms = now_ms;
     }
@@ -141,7 +141,8 @@ static void on_read(void *arg)
     struct look *l = arg;
     reading_take(l->reading, &l->now);
     l->now.late_s = 0;
-    l->rests_ms = uv_now(l->loop) + REST * (uv_now(l->loop) - l->asked_ms);
+    if (l->now.period_s > 0)
+        l->rests_ms = uv_now(l->loop) + REST * (uv_now(l->loop) - l->asked_ms);
     begin_sampling(l);
     l->complete = l->second;
     if (l->options.once_ms == 0 || l->now.ended)
@@ -173,8 +174,9 @@ int look_start(struct look **out, uv_loop_t *loop, const struct look_options *op
     l->began_ms = uv_now(loop);
     l->asked_ms = l->began_ms;
     (void)reading_ask(l->reading);
-    const unsigned every_ms = options->once_ms > 0 ? ONCE_TURN_MS : EVERY_MS;
-    uv_timer_start(l->timer, on_look_timer, every_ms, every_ms);
+    const bool once = options->once_ms > 0;
+    uv_timer_start(l->timer, on_look_timer, once ? ONCE_TURN_MS : FIRST_RATES_MS,
+                   once ? ONCE_TURN_MS : EVERY_MS);
     *out = l;
     return 0;
 }

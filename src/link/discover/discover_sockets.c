@@ -2,9 +2,11 @@
 /* The sockets on which a VM listens, for people: all of them. */
 #include "beamtop/link/discover.h"
 
-#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "beamtop/base/alloc.h"
 #include "link/sockets/listener.h"
@@ -42,16 +44,21 @@ long discover_sockets(struct discover_socket *out, size_t most, const char *proc
                       uid_t uid)
 {
     char tree[4096];
+    struct proc p;
     const char *proc = proc_root ? proc_root : "/proc";
-    snprintf(tree, sizeof tree, "%.4000s/%ld/fd", proc, (long)pid);
-    DIR *dir = opendir(tree);
-    if (!dir)
+    if (proc_open_pid(&p, proc, pid) != 0)
         return -1;
-    closedir(dir);
+    const int fds = openat(p.dir, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC), why = errno;
+    const bool is_other = fds >= 0 && proc_other_network(&p);
+    proc_close(&p);
+    errno = why;
+    if (fds < 0)
+        return -1;
+    close(fds);
     snprintf(tree, sizeof tree, "%.4000s/%ld", proc, (long)pid);
     struct listening *all = alloc_zero(LIMIT_LISTENING, sizeof *all);
     struct found f = {.all = all,
-                      .count = listener_list(all, LIMIT_LISTENING, tree, uid),
+                      .count = listener_list(all, LIMIT_LISTENING, is_other ? tree : proc, uid),
                       .out = out,
                       .most = most};
     (void)proc_first_socket(proc, pid, take_socket, &f);

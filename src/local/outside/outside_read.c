@@ -14,7 +14,7 @@
 #include "beamtop/local/threads.h"
 #include "outside_file.h"
 
-#define THREADS_NS UINT64_C(1600000000) /* of a look, for threads: a VM can have thousands */
+#define THREADS_NS UINT64_C(1000000000) /* of a look, for threads: a VM can have thousands */
 
 struct outside_reader {
     pid_t pid;
@@ -125,11 +125,16 @@ static struct outside_thread look_at_thread(const struct outside_reader *r,
                                             const struct outside_thread *before, double period_s,
                                             const struct thread *t)
 {
-    struct thread_times times;
+    struct thread_times times = {.state = '?'};
     struct outside_thread out = {.tid = t->tid, .cpu = NAN, .ready = NAN};
-    (void)thread_times_read_at(&times, r->dir, t->tid);
-    thread_title(out.name, sizeof out.name, t);
+    if (before) {
+        times = (struct thread_times){
+            .cpu_us = before->cpu_us, .ready_us = before->ready_us, .state = before->state};
+        memcpy(times.waits_in, before->waits_in, sizeof times.waits_in);
+    }
     out.is_scheduler = t->kind == THREAD_SCHEDULER;
+    (void)thread_times_update_at(&times, r->dir, t->tid, out.is_scheduler);
+    thread_title(out.name, sizeof out.name, t);
     out.state = times.state;
     out.cpu_us = times.cpu_us;
     snprintf(out.waits_in, sizeof out.waits_in, "%s", times.waits_in);

@@ -178,10 +178,23 @@ int threads_list_at(struct thread **out, size_t *n, size_t *left, int dir, uint6
     return list_threads(out, n, left, &at, until_mono_ns, err);
 }
 
-static int read_times(struct thread_times *out, const struct place *at, pid_t tid)
+/* False where the kernel does not count. */
+static bool read_schedule(struct thread_times *out, const struct place *at, pid_t tid)
+{
+    char text[128];
+    unsigned long long run = 0, ready = 0;
+    if (read_task(at, tid, "schedstat", text, sizeof text) <= 0 ||
+        sscanf(text, "%llu %llu", &run, &ready) != 2 || run == 0)
+        return false;
+    out->cpu_us = run / 1000;
+    out->ready_us = ready / 1000;
+    return true;
+}
+
+static int read_stat(struct thread_times *out, const struct place *at, pid_t tid)
 {
     char text[1024];
-    unsigned long long user = 0, kernel = 0, ready = 0;
+    unsigned long long user = 0, kernel = 0;
     *out = (struct thread_times){.state = '?'};
     if (read_task(at, tid, "stat", text, sizeof text) <= 0)
         return -1;
@@ -193,25 +206,42 @@ static int read_times(struct thread_times *out, const struct place *at, pid_t ti
     const unsigned long long per_s = (unsigned long long)sysconf(_SC_CLK_TCK);
     out->kernel_us = kernel * 1000000 / per_s;
     out->cpu_us = user * 1000000 / per_s + out->kernel_us;
-    if (read_task(at, tid, "schedstat", text, sizeof text) > 0 &&
-        sscanf(text, "%llu %llu", &user, &ready) == 2) {
-        out->cpu_us = user / 1000;
-        out->ready_us = ready / 1000;
-    }
+    return 0;
+}
+
+static void read_waits(struct thread_times *out, const struct place *at, pid_t tid)
+{
     if (read_task(at, tid, "wchan", out->waits_in, sizeof out->waits_in) <= 0 ||
         strcmp(out->waits_in, "0") == 0)
         out->waits_in[0] = '\0';
-    return 0;
 }
 
 int thread_times_read(struct thread_times *out, pid_t pid, pid_t tid)
 {
     const struct place at = {AT_FDCWD, pid};
-    return read_times(out, &at, tid);
+    if (read_stat(out, &at, tid) != 0)
+        return -1;
+    (void)read_schedule(out, &at, tid);
+    read_waits(out, &at, tid);
+    return 0;
 }
 
-int thread_times_read_at(struct thread_times *out, int dir, pid_t tid)
+int thread_times_update_at(struct thread_times *out, int dir, pid_t tid, bool waits)
 {
     const struct place at = {dir, 0};
-    return read_times(out, &at, tid);
+    struct thread_times now = {0};
+    const bool known = out->state != '?';
+    if (read_schedule(&now, &at, tid) && known && now.cpu_us == out->cpu_us &&
+        now.ready_us == out->ready_us)
+        return 0;
+    const struct thread_times schedule = now;
+    if (read_stat(out, &at, tid) != 0)
+        return -1;
+    if (schedule.cpu_us > 0) {
+        out->cpu_us = schedule.cpu_us;
+        out->ready_us = schedule.ready_us;
+    }
+    if (known || waits || !strchr("SI", out->state))
+        read_waits(out, &at, tid);
+    return 0;
 }

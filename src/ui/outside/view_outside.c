@@ -9,7 +9,7 @@
 #include "beamtop/model/outside.h"
 #include "ui/views/views.h"
 
-#define LABEL 13 /* columns of a label, and between */
+#define LABEL 14 /* columns of a label, and between */
 #define NAME 26  /* … of a thread's name */
 #define STATE 22
 #define SHARE 9
