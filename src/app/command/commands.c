@@ -184,6 +184,17 @@ static int find_nodes(struct discover_list *list, const struct cli_options *o,
     return rc != 0 ? rc : container_find(list, &url, cli_timeout_ms(o), -1, err);
 }
 
+/* What is not in the list. */
+static void say_missing(const struct discover_list *list, bool for_people)
+{
+    struct error none = {0};
+    char left[160];
+    if (list->count == 0 && for_people && nodes_none(list, &none) != 0)
+        tell_line("%s", none.text);
+    else if (nodes_left_out(left, sizeof left, list))
+        tell_line("%s", left);
+}
+
 int command_nodes(const struct cli_options *o, const struct app_env *env)
 {
     struct error err = {0};
@@ -200,8 +211,7 @@ int command_nodes(const struct cli_options *o, const struct app_env *env)
         rc = 0;
     if (rc != 0)
         tell_error(&err);
-    if (list.count == 0 && options.format == SINK_TEXT)
-        fputs("no BEAM VM was found on this host\n", stderr);
+    say_missing(&list, options.format == SINK_TEXT);
     sink_close(sink);
     free(nodes);
     discover_clear(&list);

@@ -74,6 +74,8 @@ static int gather(struct doctor *d, struct error *err)
     for (size_t i = 0; !asked && i < d->vms.count; i++)
         if (d->vms.vms[i].node[0] != '\0')
             add_facts(d, d->vms.vms[i].node, &d->vms.vms[i], port);
+    if (d->vms.count == 0 && d->n == 0)
+        return nodes_none(&d->vms, err);
     return d->n > 0 ? 0
                     : error_set(err, ERR_NOT_FOUND,
                                 "no Erlang or Elixir node was found on this host. Give its name: "

@@ -47,6 +47,32 @@ int nodes_find(struct discover_list *out, const struct cli_options *o, const str
     return rc;
 }
 
+bool nodes_left_out(char *out, size_t size, const struct discover_list *list)
+{
+    char of[80] = "";
+    if (list->unread == 0)
+        return false;
+    if (list->blocked != 0)
+        snprintf(of, sizeof of, ". Next: ps -o pid,stat,wchan,args -p %ld", (long)list->blocked);
+    snprintf(out, size, "/proc is slow: %zu OS process%s not looked at%s", list->unread,
+             list->unread == 1 ? " was" : "es were", of);
+    return true;
+}
+
+int nodes_none(const struct discover_list *list, struct error *err)
+{
+    char left[160];
+    if (nodes_left_out(left, sizeof left, list))
+        return error_set(err, ERR_NOT_FOUND, "no BEAM VM was found on this host. %s", left);
+    if (list->hidden)
+        return error_set(err, ERR_NOT_FOUND,
+                         "no BEAM VM of this user was found: /proc is mounted with hidepid, which "
+                         "hides those of others. Run beamtop as root, or give a node's name: "
+                         "beamtop NAME@HOST");
+    return error_set(err, ERR_NOT_FOUND,
+                     "no BEAM VM was found on this host. Give a node's name: beamtop NAME@HOST");
+}
+
 const char *nodes_cookie_word(const struct discover_vm *vm)
 {
     static const char *const words[] = {

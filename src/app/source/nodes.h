@@ -21,6 +21,11 @@ int nodes_search(struct discover **out, uv_loop_t *loop, const struct cli_option
 int nodes_find(struct discover_list *out, const struct cli_options *o, const struct app_env *env,
                unsigned epmd_ms, struct error *err);
 
+/* What /proc did not say, and why; false: nothing was left out. */
+bool nodes_left_out(char *out, size_t size, const struct discover_list *list);
+/* Why there are none, with what to do. */
+int nodes_none(const struct discover_list *list, struct error *err);
+
 /* "command line", "owner's home" or "": where the VM's cookie was found. */
 const char *nodes_cookie_word(const struct discover_vm *vm);
 /* What the user should know before choosing it: "another network namespace", "not in epmd"… */

@@ -96,6 +96,7 @@ struct tui {
     struct discover_list vms;
     struct discover *finding; /* of them; NULL: none */
     bool picks;               /* the picker opens when they are found */
+    bool starts;              /* the only node, or the picker */
 
     uv_poll_t tty_poll;
     uv_timer_t draw_timer;
@@ -156,7 +157,10 @@ bool tui_terminal_is_ready(void); /* it takes what is drawn */
 /* A node, or a recording. os_pid: that of t->vms which is meant; 0: any of that name. */
 int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error *err);
 void tui_pick(struct tui *t); /* looks for VMs of this host and opens the picker */
-int tui_find_node(struct tui *t, struct error *err); /* opens the only one, or the picker */
+/* Starts to look for the nodes of this host; then it opens the only one, or the picker. */
+int tui_find_node(struct tui *t, struct error *err);
+/* Connects to it, or shows it from outside with the reason why not. */
+int tui_open_named(struct tui *t, const char *target, struct error *err);
 /* Several nodes, a row each, in the view that opens. */
 int tui_fleet_open(struct tui *t, const char *target, struct error *err);
 /* The recordings of a directory, a row each; tui_connect() takes their names. */

@@ -129,6 +129,17 @@ static void on_source_end(void *arg, bool had_tick, const struct error *err)
     tui_outside_open(t, t->opened, &copy, on_nothing_outside);
 }
 
+int tui_open_named(struct tui *t, const char *target, struct error *err)
+{
+    const int rc = tui_connect(t, target, 0, err);
+    if (rc == 0 || rc == ERR_USAGE)
+        return rc;
+    const struct error trouble = *err;
+    *err = (struct error){0};
+    tui_outside_open(t, target, &trouble, on_nothing_outside);
+    return 0;
+}
+
 /* A node of several is opened with the cookie of its row. */
 static const struct cookie *lent_cookie(const struct tui *t, const char *name)
 {
@@ -256,27 +267,34 @@ static void show_nodes(struct tui *t)
     free(rows);
 }
 
-int tui_find_node(struct tui *t, struct error *err)
+static const struct discover_vm *only_node(const struct tui *t)
 {
     const struct discover_vm *only = NULL;
     size_t nodes = 0;
-    int rc = nodes_find(&t->vms, t->cli, t->env, NODES_EPMD_MS, err);
-    if (rc != 0)
-        return rc;
     for (size_t i = 0; i < t->vms.count; i++) {
         if (!*t->vms.vms[i].node)
             continue;
         only = &t->vms.vms[i];
         nodes++;
     }
+    return nodes == 1 ? only : NULL;
+}
+
+/* At the start, without a name. */
+static void open_found(struct tui *t)
+{
+    const struct discover_vm *only = only_node(t);
+    struct error err = {0};
+    int rc = 0;
+    screen_set_message(t->screen, STYLE_MESSAGE, "");
     if (t->vms.count == 0)
-        return error_set(
-            err, ERR_NOT_FOUND,
-            "no BEAM VM was found on this host; give a node's name: beamtop NAME@HOST");
-    if (nodes == 1)
-        return tui_connect(t, only->node, only->pid, err);
-    show_nodes(t);
-    return 0;
+        rc = nodes_none(&t->vms, &err);
+    else if (only)
+        rc = tui_connect(t, only->node, only->pid, &err);
+    else
+        show_nodes(t);
+    if (rc != 0)
+        tui_quit(t, rc == ERR_USAGE ? EXIT_USAGE : EXIT_CONNECT, &err);
 }
 
 /* ---- several nodes: their connections stay while the screen of one of them is open */
@@ -408,11 +426,16 @@ static void on_tui_nodes(void *arg, struct discover_list *list)
 {
     struct tui *t = arg;
     struct tui_fleet *f = t->own[OWNER_FLEET];
+    char left[160];
     t->finding = NULL;
     discover_clear(&t->vms);
     t->vms = *list;
-    if (t->picks)
+    if (t->starts && !t->source)
+        open_found(t);
+    else if (t->picks)
         show_nodes(t);
+    if (nodes_left_out(left, sizeof left, &t->vms))
+        tui_message(t, STYLE_WARN, "%s", left);
     add_waiting(f);
     tui_touch(t);
 }
@@ -422,8 +445,17 @@ static int find_nodes(struct tui *t, bool picks, struct error *err)
 {
     discover_stop(t->finding);
     t->picks = picks;
+    t->starts = false;
     return nodes_search(&t->finding, &t->rt.loop, t->cli, t->env, NODES_EPMD_MS, on_tui_nodes, t,
                         err);
+}
+
+int tui_find_node(struct tui *t, struct error *err)
+{
+    const int rc = find_nodes(t, false, err);
+    t->starts = rc == 0;
+    tui_message(t, STYLE_MESSAGE, "looking for the VMs of this host");
+    return rc;
 }
 
 void tui_pick(struct tui *t)

@@ -60,8 +60,10 @@ static int start_screen(struct tui *t, struct error *err)
         return tui_find_node(t, err);
     if (fleet_is_asked(t->cli) && !replay_is_file(t->cli->target))
         return tui_fleet_open(t, t->cli->target, err);
-    return fleet_recorded_is_asked(t->cli->target) ? tui_recorded_open(t, t->cli->target, err)
-                                                   : tui_connect(t, t->cli->target, 0, err);
+    if (fleet_recorded_is_asked(t->cli->target))
+        return tui_recorded_open(t, t->cli->target, err);
+    return replay_is_file(t->cli->target) ? tui_connect(t, t->cli->target, 0, err)
+                                          : tui_open_named(t, t->cli->target, err);
 }
 
 static void clear_screen_program(struct tui *t)

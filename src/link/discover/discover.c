@@ -310,8 +310,8 @@ static struct places *places_new(const struct discover_options *o)
     snprintf(p->proc_root, sizeof p->proc_root, "%s", o->proc_root ? o->proc_root : "/proc");
     if (o->this_host)
         snprintf(p->this_host, sizeof p->this_host, "%s", o->this_host);
-    else if (gethostname(p->this_host, sizeof p->this_host - 1) != 0)
-        snprintf(p->this_host, sizeof p->this_host, "localhost");
+    else
+        name_this_host(p->this_host, sizeof p->this_host);
     return p;
 }
 

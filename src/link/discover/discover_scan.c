@@ -1,382 +1,155 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The walk through /proc. A process whose memory or files hang blocks its reader: another thread
+ * goes on behind it, and what was found in time is what the caller gets. */
 #include "beamtop/link/discover.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <pwd.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "beamtop/base/alloc.h"
-#include "beamtop/base/attr.h"
+#include "beamtop/base/clock.h"
 #include "beamtop/link/name.h"
+#include "discover_look.h"
 #include "discover_place.h"
-#include "link/internal.h"
 #include "link/proc.h"
 
-#define ERTS_TO_OTP 12 /* erts 11 came with OTP 23, 13 with 25 … 17 with 29 */
+#define SCAN_NS UINT64_C(2000000000) /* all of it */
+#define STUCK_NS UINT64_C(200000000) /* without a process more, another thread goes on */
+#define WALKERS 4u
 
-/* What the command line of an emulator contains; borrowed from it. */
-struct beam_args {
-    const char *name;
-    const char *sname;
-    const char *cookie;
-    const char *proto_dist;
-    const char *root;
-    const char *bindir;
-    const char *boot;
-    const char *progname;
-    const char *extra; /* the first word for the program that runs in it */
-    uint16_t port;     /* the one that it is to listen at; 0: not given, as are the next */
-    uint16_t port_min, port_max;
+/* Shared by the caller and its walkers; the last of them frees it. */
+struct walk {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    unsigned holders, begun, running;
+    bool is_over; /* the caller has the list: what comes later is dropped */
+    DIR *dir;
+    pid_t at[WALKERS]; /* what each looks at; 0: nothing */
+    size_t looked;
+    struct discover_list list;
+    struct discover_look look;
+    char tree[4096], host[LIMIT_NODE_NAME_BYTES + 1];
 };
 
-struct scan {
-    const char *tree;
-    const char *this_host;
-    double uptime_s; /* of the system; negative: unknown */
-    struct discover_list *list;
-};
-
-static const char *base_name(const char *path)
+static void release_walk(struct walk *w)
 {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-static bool is_emulator(const char *argv0)
-{
-    const char *base = base_name(argv0);
-    return strcmp(base, "beam") == 0 || strncmp(base, "beam.", 5) == 0;
-}
-
-static uint16_t port_of(const char *text)
-{
-    char *end = NULL;
-    const long port = strtol(text, &end, 10);
-    return *end == '\0' && port > 0 && port <= UINT16_MAX ? (uint16_t)port : 0;
-}
-
-/* ---- the command line */
-
-static void take_flag(struct beam_args *a, const char *flag, const char *value, const char *second)
-{
-    const struct {
-        const char *flag;
-        const char **where;
-    } flags[] = {
-        {"-name", &a->name},         {"-sname", &a->sname},   {"-proto_dist", &a->proto_dist},
-        {"-root", &a->root},         {"-bindir", &a->bindir}, {"-boot", &a->boot},
-        {"-progname", &a->progname},
-    };
-    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
-        if (strcmp(flag, flags[i].flag) == 0 && !*flags[i].where)
-            *flags[i].where = value;
-    /* With two values the cookie is one for another node. */
-    if (strcmp(flag, "-setcookie") == 0 && !a->cookie && !second)
-        a->cookie = value;
-}
-
-/* A word and the number after it, also within the list of an application's parameters. */
-static void take_port(struct beam_args *a, const char *word, const char *value)
-{
-    const struct {
-        const char *word;
-        uint16_t *where;
-    } words[] = {
-        {"-erl_epmd_port", &a->port},
-        {"erl_epmd_node_listen_port", &a->port},
-        {"inet_dist_listen_min", &a->port_min},
-        {"inet_dist_listen_max", &a->port_max},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (strcmp(word, words[i].word) == 0)
-            *words[i].where = port_of(value);
-}
-
-/* The value at `at`, or NULL when that is the next flag. */
-static const char *as_value(const char *at)
-{
-    return at && at[0] != '-' ? at : NULL;
-}
-
-static void parse_args(const struct proc_strings *cmdline, struct beam_args *a)
-{
-    const char *at = proc_strings_next(cmdline, NULL);
-    *a = (struct beam_args){0};
-    while ((at = proc_strings_next(cmdline, at))) {
-        const char *value = as_value(proc_strings_next(cmdline, at));
-        if (strcmp(at, "-extra") == 0) {
-            a->extra = value;
-            return;
-        }
-        if (value)
-            take_port(a, at, value);
-        if (at[0] == '-' && value)
-            take_flag(a, at, value, as_value(proc_strings_next(cmdline, value)));
-    }
-}
-
-/* ---- what kind of node */
-
-/* The host name that the VM sees: its own in a container. */
-static void vm_host(const struct scan *s, const struct proc *p, char *out, size_t size)
-{
-    snprintf(out, size, "%s", s->this_host);
-    if (proc_link_differs(p, "ns/uts", "self")) {
-        char text[LIMIT_NODE_NAME_BYTES + 1];
-        proc_read_public(p, "/etc/hostname", text, sizeof text);
-        text[strcspn(text, " \t\r\n")] = '\0';
-        if (text[0] != '\0')
-            snprintf(out, size, "%s", text);
-    }
-}
-
-static void set_node(const struct scan *s, const struct proc *p, struct discover_vm *vm,
-                     const struct beam_args *a)
-{
-    char host[LIMIT_NODE_NAME_BYTES + 1];
-    const char *text = a->name ? a->name : a->sname;
-    struct name name;
-    struct error ignored = {0};
-    snprintf(vm->dist_protocol, sizeof vm->dist_protocol, "%s",
-             a->proto_dist ? a->proto_dist : "inet_tcp");
-    if (!text)
+    pthread_mutex_lock(&w->lock);
+    const unsigned left = --w->holders;
+    pthread_mutex_unlock(&w->lock);
+    if (left > 0)
         return;
-    vm_host(s, p, host, sizeof host);
-    if (!a->name)
-        host[strcspn(host, ".")] = '\0';
-    if (name_parse(&name, text, host, &ignored) == 0) {
-        vm->form = a->name ? DISCOVER_LONG : DISCOVER_SHORT;
-        memcpy(vm->node, name.full, sizeof vm->node);
-    }
+    closedir(w->dir);
+    pthread_cond_destroy(&w->changed);
+    pthread_mutex_destroy(&w->lock);
+    discover_clear(&w->list);
+    free(w);
 }
 
-/* A port by itself is a range of one. */
-static void set_ports(struct discover_vm *vm, const struct beam_args *a)
+/* ---- a walker */
+
+static struct discover_vm *find_placed(struct walk *w, const struct discover_vm *vm)
 {
-    vm->port_min = a->port != 0 ? a->port : a->port_min;
-    vm->port_max = a->port != 0 ? a->port : a->port_max;
-}
-
-static void set_command(struct discover_vm *vm, const struct beam_args *a)
-{
-    const char *text = a->progname ? a->progname : "beam";
-    if (a->extra)
-        text = a->extra;
-    else if (a->boot && strncmp(base_name(a->boot), "start", 5) != 0 &&
-             strcmp(base_name(a->boot), "no_dot_erlang") != 0)
-        text = a->boot;
-    snprintf(vm->command, sizeof vm->command, "%s", base_name(text));
-}
-
-/* ---- its release */
-
-/* "…/erts-13.1.5/bin" -> 25; 0 unknown. */
-static int release_of_path(const char *path)
-{
-    const char *at = path ? strstr(path, "erts-") : NULL;
-    int major = at ? atoi(at + strlen("erts-")) : 0;
-    return major > 0 && major < 1000 ? major + ERTS_TO_OTP : 0;
-}
-
-static void set_otp(const struct proc *p, struct discover_vm *vm, const struct beam_args *a,
-                    const char *argv0)
-{
-    char path[4096];
-    char text[32] = "";
-    int otp = release_of_path(a->bindir);
-    if (otp == 0)
-        otp = release_of_path(argv0);
-    if (otp == 0)
-        return;
-    snprintf(vm->otp, sizeof vm->otp, "%d", otp);
-    snprintf(path, sizeof path, "%.4000s/releases/%d/OTP_VERSION", a->root ? a->root : "", otp);
-    proc_read_public(p, path, text, sizeof text);
-    text[strspn(text, "0123456789.")] = '\0';
-    if (atoi(text) == otp)
-        memcpy(vm->otp, text, sizeof vm->otp);
-}
-
-/* ---- its owner and the cookie */
-
-static void set_user(struct discover_vm *vm)
-{
-    struct passwd entry;
-    struct passwd *found = NULL;
-    char text[4096];
-    if (getpwuid_r(vm->uid, &entry, text, sizeof text, &found) == 0 && found)
-        snprintf(vm->user, sizeof vm->user, "%s", found->pw_name);
-}
-
-/* The value of a variable of the VM's environment, or NULL. */
-static const char *find_variable(const struct proc_strings *variables, const char *name)
-{
-    size_t len = strlen(name);
-    for (const char *at = proc_strings_next(variables, NULL); at;
-         at = proc_strings_next(variables, at))
-        if (strncmp(at, name, len) == 0 && at[len] == '=')
-            return at + len + 1;
+    for (size_t i = 0; i < w->list.count; i++)
+        if (w->list.vms[i].pid == vm->pid)
+            return &w->list.vms[i];
     return NULL;
 }
 
-static bool owner_home(const struct proc_strings *variables, const struct discover_vm *vm,
-                       char *out, size_t size)
+static bool on_vm(void *arg, const struct discover_vm *vm)
 {
-    struct passwd entry;
-    struct passwd *found = NULL;
-    char text[4096];
-    const char *home = find_variable(variables, "HOME");
-    bool have = home && home[0] == '/';
-    snprintf(out, size, "%s", have ? home : "");
-    if (!have && getpwuid_r(vm->uid, &entry, text, sizeof text, &found) == 0 && found) {
-        snprintf(out, size, "%s", found->pw_dir);
-        have = true;
-    }
-    return have;
+    struct walk *w = arg;
+    pthread_mutex_lock(&w->lock);
+    struct discover_vm *place = w->is_over ? NULL : find_placed(w, vm);
+    if (place)
+        *place = *vm;
+    else if (!w->is_over)
+        place = discover_place(&w->list, vm);
+    pthread_mutex_unlock(&w->lock);
+    return place != NULL;
 }
 
-/*
- * Only a file of the VM's own user counts, and one that no other user can read, as the VM itself
- * asks for: whoever starts a VM chooses where its home is and what links lead to from there. */
-static bool read_cookie_inside(const struct proc *p, struct discover_vm *vm, const char *path)
+/* The number of the next process; 0: there is none. The lock is held. */
+static pid_t next_process(struct walk *w)
 {
-    struct stat st;
-    struct error ignored = {0};
-    int fd = proc_open_inside(p, path);
-    if (fd < 0)
-        return false;
-    bool ok = fstat(fd, &st) == 0 && st.st_uid == vm->uid &&
-              (st.st_mode & (S_IRWXG | S_IRWXO)) == 0 &&
-              cookie_read_fd(&vm->cookie, fd, path, &ignored) == 0;
-    close(fd);
+    const struct dirent *e = NULL;
+    while ((e = readdir(w->dir)))
+        if (isdigit((unsigned char)e->d_name[0]))
+            return (pid_t)atol(e->d_name);
+    return 0;
+}
+
+static void *walk_on(void *arg)
+{
+    struct walk *w = arg;
+    char pid[16];
+    pthread_mutex_lock(&w->lock);
+    const unsigned own = w->begun++;
+    while (!w->is_over && (w->at[own] = next_process(w)) != 0) {
+        snprintf(pid, sizeof pid, "%d", (int)w->at[own]);
+        pthread_mutex_unlock(&w->lock);
+        (void)discover_look(&w->look, pid);
+        pthread_mutex_lock(&w->lock);
+        w->at[own] = 0;
+        w->looked++;
+    }
+    w->running--;
+    pthread_cond_signal(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    release_walk(w);
+    return NULL;
+}
+
+/* ---- the caller */
+
+/* The lock is held. */
+static bool add_walker(struct walk *w)
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+    pthread_attr_init(&attr);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    const bool ok = pthread_create(&thread, &attr, walk_on, w) == 0;
+    pthread_attr_destroy(&attr);
+    w->running += ok;
+    w->holders += ok;
     return ok;
 }
 
-static bool read_home_cookie(const struct proc *p, struct discover_vm *vm,
-                             const struct proc_strings *variables)
+/* The lock is held, but for the time of waiting. */
+static void wait_for_walkers(struct walk *w)
 {
-    static const char *const files[] = {".erlang.cookie", ".config/erlang/.erlang.cookie"};
-    char home[3000];
-    char path[4096];
-    if (!owner_home(variables, vm, home, sizeof home))
-        return false;
-    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-        snprintf(path, sizeof path, "%s/%s", home, files[i]);
-        if (read_cookie_inside(p, vm, path))
-            return true;
-    }
-    return false;
-}
-
-static void set_cookie(const struct proc *p, struct discover_vm *vm, const struct beam_args *a,
-                       const struct proc_strings *variables)
-{
-    struct error ignored = {0};
-    if (!vm->one_user)
-        return;
-    if (a->cookie) {
-        if (cookie_set(&vm->cookie, a->cookie, strlen(a->cookie), COOKIE_DISCOVERED, &ignored) == 0)
-            vm->cookie_from = DISCOVER_COOKIE_ARGUMENT;
-        return;
-    }
-    if (read_home_cookie(p, vm, variables)) {
-        vm->cookie.origin = COOKIE_DISCOVERED;
-        vm->cookie_from = DISCOVER_COOKIE_OWNER_HOME;
-        return;
-    }
-    const char *release = find_variable(variables, "RELEASE_COOKIE");
-    if (release &&
-        cookie_set(&vm->cookie, release, strlen(release), COOKIE_DISCOVERED, &ignored) == 0)
-        vm->cookie_from = DISCOVER_COOKIE_ENVIRONMENT;
-}
-
-/* What its environment says: which epmd it asks, and where its home is. */
-static void set_surroundings(const struct proc *p, struct discover_vm *vm,
-                             const struct beam_args *a)
-{
-    struct proc_strings variables = {0};
-    if (proc_read_strings(p, "environ", &variables)) {
-        const char *port = find_variable(&variables, "ERL_EPMD_PORT");
-        vm->epmd_port = port ? port_of(port) : EPMD_PORT;
-    }
-    set_cookie(p, vm, a, &variables);
-    proc_strings_clear(&variables);
-}
-
-/* ---- its numbers */
-
-static void set_numbers(const struct scan *s, const struct proc *p, struct discover_vm *vm)
-{
-    char text[8192];
-    unsigned long long value = 0;
-    vm->uptime_s = -1;
-    (void)proc_user(p, &vm->uid, &vm->one_user);
-    if (proc_read(p->dir, "statm", text, sizeof text) > 0 && sscanf(text, "%*u %llu", &value) == 1)
-        vm->rss_bytes = value * (unsigned long long)sysconf(_SC_PAGESIZE);
-    vm->started = proc_started(p);
-    if (s->uptime_s >= 0 && vm->started != 0) {
-        const double age_s = s->uptime_s - (double)vm->started / (double)sysconf(_SC_CLK_TCK);
-        vm->uptime_s = age_s > 0 ? age_s : 0;
+    const uint64_t until_ns = clock_mono_ns() + SCAN_NS;
+    unsigned walkers = 1;
+    for (uint64_t now_ns; w->running > 0 && (now_ns = clock_mono_ns()) < until_ns;) {
+        const size_t looked = w->looked;
+        const uint64_t next_ns = now_ns + STUCK_NS < until_ns ? now_ns + STUCK_NS : until_ns;
+        const struct timespec at = {.tv_sec = (time_t)(next_ns / 1000000000),
+                                    .tv_nsec = (long)(next_ns % 1000000000)};
+        (void)pthread_cond_timedwait(&w->changed, &w->lock, &at);
+        if (w->running > 0 && w->looked == looked && walkers < WALKERS)
+            walkers += add_walker(w);
     }
 }
 
-/* ---- the walk */
-
-static void add_vm(struct scan *s, const struct proc *p, const struct proc_strings *cmdline,
-                   const char *pid)
+/* What was found, and what was not looked at. */
+static void take_found(struct walk *w, struct discover_list *out)
 {
-    struct beam_args args;
-    struct discover_vm found = {.pid = (pid_t)atol(pid)};
-    set_numbers(s, p, &found);
-    found.other_users = proc_file_differs(p, "uid_map", "self");
-    struct discover_vm *vm = discover_place(s->list, &found);
-    if (!vm)
-        return;
-    parse_args(cmdline, &args);
-    set_user(vm);
-    vm->other_root = proc_link_differs(p, "root", "self") || proc_link_differs(p, "ns/mnt", "self");
-    vm->other_network =
-        proc_link_differs(p, "ns/net", "self") || proc_inode_differs(p, "net/tcp", "self");
-    set_node(s, p, vm, &args);
-    set_command(vm, &args);
-    set_otp(p, vm, &args, cmdline->bytes);
-    set_ports(vm, &args);
-    set_surroundings(p, vm, &args);
-}
-
-/* Adds the process where there is a list; true when it is a VM. */
-static bool look_at(struct scan *s, const char *pid)
-{
-    struct proc p;
-    struct proc_strings cmdline = {0};
-    if (proc_open(&p, s->tree, pid) != 0)
-        return false;
-    bool is_vm = proc_read_strings(&p, "cmdline", &cmdline) && is_emulator(cmdline.bytes);
-    if (is_vm && s->list)
-        add_vm(s, &p, &cmdline, pid);
-    proc_strings_clear(&cmdline);
-    proc_close(&p);
-    return is_vm;
-}
-
-bool discover_is_vm(pid_t pid, uint64_t started)
-{
-    char text[16];
-    struct scan s = {.tree = "/proc"};
-    struct proc p;
-    snprintf(text, sizeof text, "%d", (int)pid);
-    if (started != 0) {
-        const bool is_it = proc_open_pid(&p, s.tree, pid) == 0 && proc_started(&p) == started;
-        proc_close(&p);
-        if (!is_it)
-            return false;
+    w->is_over = true;
+    *out = w->list;
+    w->list = (struct discover_list){0};
+    for (size_t i = 0; i < WALKERS; i++) {
+        out->unread += w->at[i] != 0;
+        out->blocked = out->blocked != 0 ? out->blocked : w->at[i];
     }
-    return look_at(&s, text);
+    while (w->running > 0 && next_process(w) != 0)
+        out->unread++;
 }
 
 static double read_uptime(DIR *tree)
@@ -387,26 +160,61 @@ static double read_uptime(DIR *tree)
     return strtod(text, NULL);
 }
 
+/* Anybody may open this file of the first process, but for hidepid. */
+static bool is_hidden(DIR *tree)
+{
+    const int fd = openat(dirfd(tree), "1/cmdline", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    return fd < 0;
+}
+
+static struct walk *walk_new(DIR *dir, const struct discover_options *o)
+{
+    pthread_condattr_t attr;
+    struct walk *w = alloc_zero(1, sizeof *w);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    w->holders = 1;
+    w->dir = dir;
+    w->list.hidden = is_hidden(dir);
+    w->list.vms = alloc_zero(LIMIT_DISCOVER_VMS, sizeof *w->list.vms);
+    snprintf(w->tree, sizeof w->tree, "%s", o->proc_root ? o->proc_root : "/proc");
+    if (o->this_host)
+        snprintf(w->host, sizeof w->host, "%s", o->this_host);
+    else
+        name_this_host(w->host, sizeof w->host);
+    w->look = (struct discover_look){.tree = w->tree,
+                                     .this_host = w->host,
+                                     .uptime_s = read_uptime(dir),
+                                     .found = on_vm,
+                                     .arg = w};
+    return w;
+}
+
 int discover_scan(struct discover_list *out, const struct discover_options *o, struct error *err)
 {
-    char host[LIMIT_NODE_NAME_BYTES + 1] = "localhost";
-    struct scan s = {
-        .tree = o->proc_root ? o->proc_root : "/proc", .this_host = o->this_host, .list = out};
+    const char *tree = o->proc_root ? o->proc_root : "/proc";
+    DIR *dir = opendir(tree);
     *out = (struct discover_list){0};
-    if (!s.this_host) {
-        gethostname(host, sizeof host - 1);
-        s.this_host = host;
-    }
-    DIR *tree = opendir(s.tree);
-    if (!tree) {
+    if (!dir)
         return error_set_errno(err, errno, "%.300s cannot be read, so no VM can be found there",
-                               s.tree);
+                               tree);
+    struct walk *w = walk_new(dir, o);
+    pthread_mutex_lock(&w->lock);
+    if (!add_walker(w)) { /* no thread: it waits for all of them */
+        w->holders++;
+        w->running++;
+        pthread_mutex_unlock(&w->lock);
+        (void)walk_on(w);
+        pthread_mutex_lock(&w->lock);
     }
-    out->vms = alloc_zero(LIMIT_DISCOVER_VMS, sizeof *out->vms);
-    s.uptime_s = read_uptime(tree);
-    for (const struct dirent *e = readdir(tree); e; e = readdir(tree))
-        if (isdigit((unsigned char)e->d_name[0]))
-            (void)look_at(&s, e->d_name);
-    closedir(tree);
+    wait_for_walkers(w);
+    take_found(w, out);
+    pthread_mutex_unlock(&w->lock);
+    release_walk(w);
     return 0;
 }
