@@ -9,6 +9,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/buf.h"
+#include "link/internal.h"
 
 #define NAMES_REQUEST 110
 #define PORT2_REQUEST 122
@@ -130,12 +131,20 @@ static void finish_query(struct epmd_query *q, enum epmd_failure failure)
     q->done(q->arg, &q->answer);
 }
 
+static int explain_unreachable(const struct epmd_query *q, int status, struct error *err)
+{
+    if (is_no_way(-status))
+        return error_set(err, ERR_CONNECT, "epmd at %s " NO_WAY_TEXT, q->where,
+                         uv_strerror(status));
+    return error_set(err, ERR_CONNECT,
+                     "no epmd at %s (%s): probably no Erlang node runs there. A node without epmd "
+                     "is reached by its port, with --port",
+                     q->where, uv_strerror(status));
+}
+
 static void finish_unreachable(struct epmd_query *q, int status)
 {
-    error_set(&q->answer.err, ERR_CONNECT,
-              "no epmd at %s (%s): probably no Erlang node runs there. A node without epmd is "
-              "reached by its port, with --port",
-              q->where, uv_strerror(status));
+    explain_unreachable(q, status, &q->answer.err);
     finish_query(q, EPMD_UNREACHABLE);
 }
 
@@ -304,9 +313,9 @@ int epmd_ask(struct epmd_query **out, uv_loop_t *loop, const struct sockaddr *ad
     set_where(q, addr);
     int rc = uv_tcp_connect(&q->connect, &q->tcp, addr, on_epmd_connected);
     if (rc != 0) {
-        error_set(err, ERR_SYSTEM, "no connection to epmd at %s: %s", q->where, uv_strerror(rc));
+        explain_unreachable(q, rc, err);
         close_query(q);
-        return ERR_SYSTEM;
+        return err->code;
     }
     *out = q;
     return 0;

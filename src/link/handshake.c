@@ -53,7 +53,8 @@ static int explain_connect(struct handshake *h, int errnum)
     }
     if (errnum == ECONNREFUSED) {
         return wire_fail(h, CONN_FAILED_REFUSED, ERR_CONNECT,
-                         "refuses the connection: the node stopped or listens on another address");
+                         "refuses the connection: the node stopped, it listens on another address, "
+                         "or a firewall rejects it");
     }
     if (errnum == ETIMEDOUT) {
         return wire_fail(
@@ -61,8 +62,12 @@ static int explain_connect(struct handshake *h, int errnum)
             "does not answer to a connection: a firewall may block the port. It is in the "
             "range of kernel's inet_dist_listen_min and inet_dist_listen_max");
     }
-    h->why =
-        errnum == EHOSTUNREACH || errnum == ENETUNREACH ? CONN_FAILED_FILTERED : CONN_FAILED_SYSTEM;
+    if (is_no_way(errnum)) {
+        h->why = CONN_FAILED_FILTERED;
+        return error_set(&h->err, ERR_CONNECT, "%s at port %u " NO_WAY_TEXT, h->target.full,
+                         h->port, strerror(errnum));
+    }
+    h->why = CONN_FAILED_SYSTEM;
     return error_set_errno(&h->err, errnum, "%s at port %u cannot be reached", h->target.full,
                            h->port);
 }

@@ -3,6 +3,7 @@
 #ifndef BEAMTOP_LINK_INTERNAL_H
 #define BEAMTOP_LINK_INTERNAL_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -15,6 +16,14 @@
 #include "beamtop/link/name.h"
 #include "beamtop/link/way.h"
 #include "link/tls/session.h"
+
+/* A connection that something on the way has refused, with the error's own words. */
+#define NO_WAY_TEXT                                                                                \
+    "cannot be reached (%s): a firewall rejects it, or there is no route to its host"
+static inline bool is_no_way(int errnum)
+{
+    return errnum == EHOSTUNREACH || errnum == ENETUNREACH || errnum == EACCES || errnum == EPERM;
+}
 
 #define DIAL_ADDRESSES 8 /* of one host: more are not tried */
 

@@ -49,6 +49,34 @@ stopped() {
         holds "[.[0].rows[] | select(.check == \"state\") | .fix] == [\"Next: kill -CONT $pid\"]"
 }
 closed_port() { examines 3 "$node" --host 127.0.0.1 --port 1 && row connection fail 'refuses'; }
+# behind ROUTES WORDS…: `doctor` of a node of another host, whose way has these routes.
+behind() {
+    routes=$1
+    shift
+    unshare -n sh -c "ip link set lo up && ip addr add 198.51.100.1/32 dev lo && $routes"' && exec "$@"' - \
+        "$beamtop" doctor far@192.0.2.1 "$@" --timeout 2 --format json >"$work/out" 2>"$work/err" </dev/null
+    ends_with 3 $?
+}
+# The loopback has no such address: what is sent there is dropped.
+four_ways() {
+    asked=$node
+    node=far@192.0.2.1
+    behind 'ip route add 192.0.2.1 dev lo src 198.51.100.1' && row epmd fail 'does not answer: a firewall' &&
+        behind 'ip route add 192.0.2.1 dev lo src 198.51.100.1' --port 4711 &&
+        row connection fail 'does not answer to a connection: a firewall' &&
+        behind 'ip route add unreachable 192.0.2.1' && row epmd fail 'a firewall rejects it' &&
+        behind 'ip route add prohibit 192.0.2.1' --port 4711 && row connection fail 'a firewall rejects it'
+    said=$?
+    node=$asked
+    return $said
+}
+a_firewall_drops_or_rejects() {
+    if ! unshare -n true 2>/dev/null || ! command -v ip >/dev/null; then
+        not_tried "no network namespace can be made here"
+        return 0
+    fi
+    four_ways
+}
 text_has_no_cookie() {
     "$beamtop" doctor "$node" >"$work/out" 2>"$work/err"
     ends_with 0 $? && says '^  ok    connection ' || return 1
@@ -85,5 +113,5 @@ without_distribution() {
 plain_is_listed() { "$beamtop" nodes --format json | jq -e ".rows[] | select(.os_pid == $plain)" >/dev/null; }
 
 differ opens
-once opens_by_its_pid stopped other_cookie closed_port unknown_host other_host_part text_has_no_cookie without_distribution
+once opens_by_its_pid stopped other_cookie closed_port unknown_host other_host_part a_firewall_drops_or_rejects text_has_no_cookie without_distribution
 run_on_releases
