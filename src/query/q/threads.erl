@@ -48,7 +48,7 @@ ReadNow = fun(InTime, State) ->
     {Of, Files, Before} = case State of
         new ->
             process_flag(priority, high),
-            Found = ByWaiter(InTime, 20, Threads, []),
+            Found = Threads(InTime, erlang:monotonic_time(millisecond) + FilesMs),
             {Found, ByWaiter(InTime, 5, Cgroup, []), [none || _ <- Found]};
         _ ->
             State

@@ -38,22 +38,43 @@ FileText = fun({ok, Read}, Bytes) -> binary:part(Read, 0, min(Bytes, byte_size(R
           (_, _) -> <<>>
 end,
 
-%% [{Kind, Number, Tid, [Path]}] of scheduler threads, normal ones first. They live as long as the
-%% VM, so that names are read once.
-Threads = fun() ->
-    Dirs = case prim_file:list_dir("/proc/self/task") of
+%% [{Tid, Dir}] of threads.
+Tasks = fun() ->
+    case prim_file:list_dir("/proc/self/task") of
         {ok, Tids} ->
             [{list_to_integer(T), "/proc/self/task/" ++ T} || T <- lists:sublist(Tids, Listed)];
         _ -> []
-    end,
-    Comms = ReadAll([Dir ++ "/comm" || {_, Dir} <- Dirs]),
-    Found = [{maps:get(<<A/binary, B/binary>>, Kinds), binary_to_integer(N), Tid,
-              [Dir ++ File || File <- ["/schedstat", "/stat", "/status"]]}
-             || {{Tid, Dir}, {ok, Comm}} <- lists:zip(Dirs, Comms),
-                {match, [A, N, B]} <- [re:run(Comm, Named, [{capture, [1, 2, 3], binary}])],
-                is_map_key(<<A/binary, B/binary>>, Kinds),
-                lists:member(binary_to_integer(N), lists:seq(1, 1024))],
-    lists:sublist(lists:sort(Found), Most)
+    end
+end,
+
+%% [{Kind, Number, Tid, [Path]}] of those that are scheduler threads.
+Schedulers = fun(Some) ->
+    Comms = ReadAll([Dir ++ "/comm" || {_, Dir} <- Some]),
+    [{maps:get(<<A/binary, B/binary>>, Kinds), binary_to_integer(N), Tid,
+      [Dir ++ File || File <- ["/schedstat", "/stat", "/status"]]}
+     || {{Tid, Dir}, {ok, Comm}} <- lists:zip(Some, Comms),
+        {match, [A, N, B]} <- [re:run(Comm, Named, [{capture, [1, 2, 3], binary}])],
+        is_map_key(<<A/binary, B/binary>>, Kinds),
+        lists:member(binary_to_integer(N), lists:seq(1, 1024))]
+end,
+
+%% All of them, normal ones first. They live as long as the VM, so that names are read once: those
+%% that were read stay in the dictionary when the rest is late.
+AtOnce = 500,
+Threads = fun All(InTime, UntilMs) ->
+    case get(threads) of
+        undefined ->
+            put(threads, {ByWaiter(InTime, 1, Tasks, []), []}),
+            All(InTime, UntilMs);
+        {[], Found} ->
+            lists:sublist(lists:sort(Found), Most);
+        {Left, Found} ->
+            erlang:monotonic_time(millisecond) < UntilMs orelse throw(late),
+            {Now, Later} = lists:split(min(AtOnce, length(Left)), Left),
+            More = ByWaiter(InTime, length(Now), Schedulers, [Now]),
+            put(threads, {Later, More ++ Found}),
+            All(InTime, UntilMs)
+    end
 end,
 
 %% The files of the node's cgroup: cpu.stat, and those of the quota. Without one of its name the
