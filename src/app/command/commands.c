@@ -193,6 +193,8 @@ static void say_missing(const struct discover_list *list, bool for_people)
         tell_line("%s", none.text);
     else if (nodes_left_out(left, sizeof left, list))
         tell_line("%s", left);
+    else if (list->hidden && for_people)
+        tell_line("VMs of other users are hidden: /proc is mounted with hidepid. Root sees them");
 }
 
 int command_nodes(const struct cli_options *o, const struct app_env *env)

@@ -91,6 +91,8 @@ static void check_process(const struct doctor_facts *f, struct doctor_line *out)
         doctor_say_error(out, DOCTOR_NOTE, &f->several);
     else if (!vm && note)
         doctor_say(out, DOCTOR_NOTE, "%s", note);
+    else if (!vm && f->no_target.code != ERR_NONE && text_is_number(f->asked))
+        out->state = DOCTOR_NONE; /* the name's check says it */
     else if (!vm)
         doctor_say(out, DOCTOR_OK, "not on this host: not checked from outside");
     else if (vm->pid == 0)

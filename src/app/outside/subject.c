@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "app/job/process_stat.h"
 #include "app/sample/local_target.h"
@@ -22,6 +23,15 @@ static bool is_zombie(long number)
     return behind && (strncmp(behind, " Z", 2) == 0 || strncmp(behind, " X", 2) == 0);
 }
 
+/* Of one whose arguments were not read in time. */
+static uid_t owner_of(long number)
+{
+    char path[64];
+    struct stat st;
+    snprintf(path, sizeof path, "/proc/%ld", number);
+    return stat(path, &st) == 0 ? st.st_uid : (uid_t)-1;
+}
+
 static int find_number(struct discover_vm *out, const char *target, const struct cli_options *o,
                        const struct app_env *env, struct error *err)
 {
@@ -37,6 +47,8 @@ static int find_number(struct discover_vm *out, const char *target, const struct
     target_choose(&c, &list, target, 0);
     if (c.vm && c.by_pid)
         *out = *c.vm;
+    else
+        out->uid = owner_of(number);
     discover_clear(&list);
     return 0;
 }

@@ -1,59 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "local_target.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "app/source/target.h"
 #include "app/way/container.h"
 #include "app/way/way_methods.h"
 #include "beamtop/base/text.h"
 
-/* Whether /proc has it: with hidepid it has those of this user only. */
-static bool is_shown(pid_t pid)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%ld", (long)pid);
-    return access(path, F_OK) == 0;
-}
-
-static int find_vm_process(pid_t *pid, const char *argument, struct error *err)
-{
-    errno = 0;
-    long number = strtol(argument, NULL, 10);
-    if (errno != 0 || number < 1 || number > INT_MAX ||
-        (kill((pid_t)number, 0) != 0 && errno == ESRCH))
-        return error_set(err, ERR_NOT_FOUND, "there is no process %.20s on this host", argument);
-    *pid = (pid_t)number;
-    if (access("/proc/self", F_OK) != 0)
-        return error_set(err, ERR_REFUSED,
-                         "no /proc is mounted here, so VMs of this host cannot be found: mount -t "
-                         "proc proc /proc");
-    if (!is_shown(*pid))
-        return error_set(err, ERR_REFUSED,
-                         "OS process %ld is hidden: /proc is mounted with hidepid. Run beamtop as "
-                         "root, or as its user",
-                         number);
-    if (!discover_is_vm(*pid, 0))
-        return error_set(err, ERR_USAGE,
-                         "process %ld is not a BEAM VM: `beamtop nodes` lists those of this host",
-                         number);
-    return 0;
-}
-
-static int fail_no_vm(const char *name, struct error *err)
+static int fail_no_vm(const char *name, const struct discover_list *list, struct error *err)
 {
     const char *at = strchr(name, '@');
     if (at && !target_host_is_here(at + 1))
         return error_set(err, ERR_USAGE,
                          "%.300s is not a node of this host: its VM is looked at from outside, so "
                          "run beamtop on its own host, or `sample --remote`",
+                         name);
+    if (list->hidden)
+        return error_set(err, ERR_REFUSED,
+                         "%.300s is no VM of this user, and those of others are hidden: /proc is "
+                         "mounted with hidepid. Run beamtop as root",
                          name);
     return error_set(err, ERR_NOT_FOUND,
                      "there is no node %.300s on this host: `beamtop nodes` lists the VMs", name);
@@ -71,7 +37,7 @@ int local_target_choose(const struct discover_vm **vm, struct discover_list *lis
     target_choose(&c, list, name, os_pid);
     *vm = c.vm;
     if (!c.vm)
-        return fail_no_vm(name, err);
+        return fail_no_vm(name, list, err);
     if (!c.sure)
         return target_several(list, name, err);
     return c.vm->pid != 0
@@ -113,7 +79,7 @@ int local_target_find(pid_t *pid, const char *argument, const struct cli_options
                       const struct app_env *env, struct error *err)
 {
     if (text_is_number(argument))
-        return find_vm_process(pid, argument, err);
+        return target_find_process(pid, argument, err);
     if (way_is_url(argument))
         return find_in_container(pid, argument, o, err);
     return local_target_of_node(pid, argument, 0, o, env, err);

@@ -3,7 +3,9 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <stdio.h>
@@ -285,11 +287,44 @@ int target_check_name(const char *name, struct error *err)
                      name);
 }
 
+/* Whether /proc has it: with hidepid it has those of this user only. */
+static bool is_shown(pid_t pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld", (long)pid);
+    return access(path, F_OK) == 0;
+}
+
+int target_find_process(pid_t *pid, const char *argument, struct error *err)
+{
+    errno = 0;
+    long number = strtol(argument, NULL, 10);
+    if (errno != 0 || number < 1 || number > INT_MAX ||
+        (kill((pid_t)number, 0) != 0 && errno == ESRCH))
+        return error_set(err, ERR_NOT_FOUND, "there is no process %.20s on this host", argument);
+    *pid = (pid_t)number;
+    if (access("/proc/self", F_OK) != 0)
+        return error_set(err, ERR_REFUSED,
+                         "no /proc is mounted here, so VMs of this host cannot be found: mount -t "
+                         "proc proc /proc");
+    if (!is_shown(*pid))
+        return error_set(err, ERR_REFUSED,
+                         "OS process %ld is hidden: /proc is mounted with hidepid. Run beamtop as "
+                         "root, or as its user",
+                         number);
+    if (!discover_is_vm(*pid, 0))
+        return error_set(err, ERR_USAGE,
+                         "process %ld is not a BEAM VM: `beamtop nodes` lists those of this host",
+                         number);
+    return 0;
+}
+
 /* The VM that is meant. `own` is read where no list is given: the caller clears it. */
 static int choose_vm(struct target_choice *c, struct discover_list *own, const char *name,
                      const struct cli_options *o, const struct app_env *env,
                      const struct discover_list *vms, int64_t os_pid, struct error *err)
 {
+    pid_t pid;
     if (!vms && (!cookie_given(o, env) || !strchr(name, '@')))
         target_look_for(own, name, o, env);
     else if (!vms && !way_given(o))
@@ -299,6 +334,12 @@ static int choose_vm(struct target_choice *c, struct discover_list *own, const c
     if (c->by_pid && c->vm->node[0] == '\0')
         return error_set(err, ERR_NOT_FOUND, TARGET_NO_NODE, (long long)c->vm->pid, c->vm->command,
                          (long long)c->vm->pid);
+    if (!c->vm && text_is_number(name) && !way_given(o)) {
+        const int rc = target_find_process(&pid, name, err);
+        if (rc != 0 && rc != ERR_NOT_FOUND)
+            return rc;
+        *err = (struct error){0};
+    }
     /* The name leads to one in our network namespace at most: it is that one, then. */
     return c->vm && !c->sure && c->vm->other_network && !way_given(o)
                ? target_several(vms, name, err)

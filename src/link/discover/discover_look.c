@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "beamtop/link/discover.h"
 
+#include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -367,6 +368,15 @@ bool discover_look(const struct discover_look *l, const char *pid)
     return is_vm;
 }
 
+/* By the name that the kernel has of it: reading its arguments waits where its memory is being
+ * changed. */
+static bool has_emulator_name(const char *pid)
+{
+    char path[32], name[32];
+    snprintf(path, sizeof path, "/proc/%s/comm", pid);
+    return proc_read(AT_FDCWD, path, name, sizeof name) > 0 && strncmp(name, "beam.", 5) == 0;
+}
+
 bool discover_is_vm(pid_t pid, uint64_t started)
 {
     char text[16];
@@ -379,5 +389,5 @@ bool discover_is_vm(pid_t pid, uint64_t started)
         if (!is_it)
             return false;
     }
-    return discover_look(&look, text);
+    return has_emulator_name(text) || discover_look(&look, text);
 }

@@ -114,6 +114,7 @@ static const char *waits_for(const char *function)
         {"kernel_clone", ": a child that it started by vfork() has not begun its program"},
         {"percpu_rwsem_wait", ": probably a frozen file system"},
         {"request_wait_answer", ": a FUSE file system does not answer"},
+        {"fuse_get_req", ": a FUSE file system does not answer"},
         {"rpc_wait_bit_killable", ": an NFS server does not answer"},
         {"io_schedule", ": a disk is slow"},
         {"balance_dirty_pages", ": a disk is slow"},
