@@ -19,6 +19,7 @@ struct shared {
 struct aside {
     struct shared *shared;
     uv_async_t async;
+    uv_timer_t limit;
     bool runs;
     void *arg;
 };
@@ -60,12 +61,25 @@ static void on_aside_run(uv_async_t *async)
     if (!a->shared)
         return; /* closed, with a signal on its way */
     a->runs = false;
+    uv_timer_stop(&a->limit);
     a->shared->kind->done(a->arg);
+}
+
+static void on_aside_late(uv_timer_t *limit)
+{
+    struct aside *a = limit->data;
+    a->shared->kind->late(a->arg);
 }
 
 static void on_aside_closed(uv_handle_t *handle)
 {
     free(handle->data);
+}
+
+static void on_limit_closed(uv_handle_t *handle)
+{
+    struct aside *a = handle->data;
+    uv_close((uv_handle_t *)&a->async, on_aside_closed);
 }
 
 int aside_open(struct aside **out, uv_loop_t *loop, const struct aside_kind *kind, void *work,
@@ -87,6 +101,8 @@ int aside_open(struct aside **out, uv_loop_t *loop, const struct aside_kind *kin
     s->work = work;
     a->shared = s;
     a->async.data = a;
+    uv_timer_init(loop, &a->limit);
+    a->limit.data = a;
     a->arg = arg;
     *out = a;
     return 0;
@@ -109,6 +125,14 @@ int aside_run(struct aside *a)
     return rc;
 }
 
+int aside_run_within(struct aside *a, unsigned timeout_ms)
+{
+    const int rc = aside_run(a);
+    if (rc == 0)
+        uv_timer_start(&a->limit, on_aside_late, timeout_ms, 0);
+    return rc;
+}
+
 bool aside_runs(const struct aside *a)
 {
     return a->runs;
@@ -124,5 +148,5 @@ void aside_close(struct aside *a)
     pthread_mutex_unlock(&s->lock);
     release_shared(s);
     a->shared = NULL;
-    uv_close((uv_handle_t *)&a->async, on_aside_closed);
+    uv_close((uv_handle_t *)&a->limit, on_limit_closed);
 }

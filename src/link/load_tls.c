@@ -20,9 +20,7 @@ struct loading {
 struct tls_load {
     struct loading *loading;
     struct aside *aside;
-    uv_timer_t timer;
     unsigned timeout_ms;
-    bool finished;
     tls_load_fn *done;
     void *arg;
 };
@@ -42,37 +40,30 @@ static void release_loading(void *work)
     free(w);
 }
 
-static void on_load_closed(uv_handle_t *h)
+static void finish_load(struct tls_load *l, struct tls_context *context, const struct error *err)
 {
-    free(h->data);
-}
-
-static void end_load(struct tls_load *l)
-{
-    l->finished = true;
-    aside_close(l->aside);
-    uv_close((uv_handle_t *)&l->timer, on_load_closed);
+    tls_load_fn *const done = l->done;
+    void *const arg = l->arg;
+    tls_load_cancel(l);
+    done(arg, context, err);
 }
 
 static void on_loaded(void *arg)
 {
     struct tls_load *l = arg;
-    struct tls_context *context = tls_context_hold(l->loading->context);
     const struct error err = l->loading->err;
-    end_load(l);
-    l->done(l->arg, context, &err);
+    finish_load(l, tls_context_hold(l->loading->context), &err);
 }
 
-static void on_load_timeout(uv_timer_t *timer)
+static void on_load_late(void *arg)
 {
-    struct tls_load *l = timer->data;
+    struct tls_load *l = arg;
     struct error err = {0};
     error_set(&err, ERR_TIMEOUT,
               "the files of certificates were not read within %.1f s: probably their file system "
               "does not answer. Put them on a local one",
               l->timeout_ms / 1000.0);
-    end_load(l);
-    l->done(l->arg, NULL, &err);
+    finish_load(l, NULL, &err);
 }
 
 static int run_aside_load(struct tls_load *l, struct error *err)
@@ -83,7 +74,7 @@ static int run_aside_load(struct tls_load *l, struct error *err)
                        "%d files of certificates are being read and have not come: probably their "
                        "file system does not answer. Put them on a local one",
                        LIMIT_TLS_LOADS);
-    const int none = rc == 0 ? aside_run(l->aside) : 0;
+    const int none = rc == 0 ? aside_run_within(l->aside, l->timeout_ms) : 0;
     if (none != 0)
         rc = error_set_errno(err, none, "no thread to read certificates");
     if (rc != 0)
@@ -95,7 +86,7 @@ int tls_load_start(struct tls_load **out, uv_loop_t *loop, struct tls_source *so
                    unsigned timeout_ms, tls_load_fn *done, void *arg, struct error *err)
 {
     static const struct aside_kind kind = {
-        .run = run_loading, .done = on_loaded, .release = release_loading};
+        .run = run_loading, .done = on_loaded, .late = on_load_late, .release = release_loading};
     struct tls_load *l = alloc_zero(1, sizeof *l);
     *out = NULL;
     l->loading = alloc_zero(1, sizeof *l->loading);
@@ -108,20 +99,18 @@ int tls_load_start(struct tls_load **out, uv_loop_t *loop, struct tls_source *so
         free(l);
         return error_set(err, ERR_SYSTEM, "certificates cannot be read: %s", uv_strerror(rc));
     }
-    uv_timer_init(loop, &l->timer);
-    l->timer.data = l;
     rc = run_aside_load(l, err);
-    if (rc != 0) {
-        end_load(l);
-        return rc;
-    }
-    uv_timer_start(&l->timer, on_load_timeout, timeout_ms, 0);
-    *out = l;
-    return 0;
+    if (rc != 0)
+        tls_load_cancel(l);
+    else
+        *out = l;
+    return rc;
 }
 
 void tls_load_cancel(struct tls_load *l)
 {
-    if (l && !l->finished)
-        end_load(l);
+    if (!l)
+        return;
+    aside_close(l->aside);
+    free(l);
 }

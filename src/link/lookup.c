@@ -16,7 +16,7 @@
 
 #define SERVICE_BYTES 65535 /* of an answer of DNS, at most */
 
-/* What is asked on another thread. */
+/* What is asked on another thread, which changes nothing of the first two. */
 struct asked {
     char host[LIMIT_NODE_NAME_BYTES + 1];
     bool is_service;
@@ -28,11 +28,7 @@ struct asked {
 struct lookup {
     struct asked *asked;
     struct aside *aside;
-    uv_timer_t timer;
     unsigned timeout_ms;
-    bool finished;
-    char host[LIMIT_NODE_NAME_BYTES + 1];
-    bool is_service;
     void (*done)(void *arg, const struct address *addresses, size_t count, const struct error *err);
     void *arg;
 };
@@ -102,58 +98,50 @@ static void run_lookup(void *work)
         ask_addresses(s);
 }
 
-static void on_lookup_closed(uv_handle_t *h)
+static void finish_lookup(struct lookup *l, const struct address *addresses, size_t count,
+                          const struct error *err)
 {
-    free(h->data);
+    const struct lookup of = *l;
+    lookup_cancel(l);
+    of.done(of.arg, addresses, count, err);
 }
 
-static void end_lookup(struct lookup *l)
+static void explain_nothing(struct error *err, const struct asked *s)
 {
-    l->finished = true;
-    aside_close(l->aside);
-    uv_close((uv_handle_t *)&l->timer, on_lookup_closed);
-}
-
-static void explain_nothing(struct error *err, const struct lookup *l, int rc)
-{
-    if (l->is_service)
+    if (s->is_service)
         error_set(err, ERR_CONNECT, "DNS has no SRV records of %.255s (%s): check the name",
-                  l->host, rc != 0 ? hstrerror(rc) : "no host's name");
+                  s->host, s->rc != 0 ? hstrerror(s->rc) : "no host's name");
     else
         error_set(err, ERR_CONNECT,
                   "host %.255s is not found (%s): check the part of the node's name after the @, "
                   "or give its address with --host",
-                  l->host, rc != 0 ? gai_strerror(rc) : "no address");
+                  s->host, s->rc != 0 ? gai_strerror(s->rc) : "no address");
 }
 
 static void on_found(void *arg)
 {
     struct lookup *l = arg;
+    struct asked *s = l->asked;
     struct error err = {0};
-    size_t count = l->asked->count;
-    const int rc = l->asked->rc;
-    struct address *addresses = l->asked->addresses;
-    l->asked->addresses = NULL;
-    if (rc != 0 || count == 0) {
-        count = 0;
-        explain_nothing(&err, l, rc);
-    }
-    end_lookup(l);
-    l->done(l->arg, addresses, count, &err);
+    const size_t count = s->rc == 0 ? s->count : 0;
+    struct address *addresses = s->addresses;
+    s->addresses = NULL;
+    if (count == 0)
+        explain_nothing(&err, s);
+    finish_lookup(l, addresses, count, &err);
     free(addresses);
 }
 
-static void on_lookup_timeout(uv_timer_t *timer)
+static void on_lookup_late(void *arg)
 {
-    struct lookup *l = timer->data;
+    struct lookup *l = arg;
     struct error err = {0};
     error_set(
         &err, ERR_TIMEOUT,
         "the lookup of host %.255s took longer than %.1f s: the name server may be unreachable. "
         "Give an address with --host",
-        l->host, l->timeout_ms / 1000.0);
-    end_lookup(l);
-    l->done(l->arg, NULL, 0, &err);
+        l->asked->host, l->timeout_ms / 1000.0);
+    finish_lookup(l, NULL, 0, &err);
 }
 
 static int begin_lookup(struct lookup **out, bool is_service, uv_loop_t *loop, const char *host,
@@ -163,7 +151,7 @@ static int begin_lookup(struct lookup **out, bool is_service, uv_loop_t *loop, c
                         void *arg, struct error *err)
 {
     static const struct aside_kind kind = {
-        .run = run_lookup, .done = on_found, .release = release_asked};
+        .run = run_lookup, .done = on_found, .late = on_lookup_late, .release = release_asked};
     struct lookup *l = alloc_zero(1, sizeof *l);
     struct asked *s = alloc_zero(1, sizeof *s);
     strncpy(s->host, host, sizeof s->host - 1);
@@ -174,20 +162,15 @@ static int begin_lookup(struct lookup **out, bool is_service, uv_loop_t *loop, c
         free(l);
         return error_set(err, ERR_SYSTEM, "no lookup can be started: %s", uv_strerror(rc));
     }
-    uv_timer_init(loop, &l->timer);
-    strncpy(l->host, host, sizeof l->host - 1);
-    l->is_service = is_service;
     l->asked = s;
-    l->timer.data = l;
     l->timeout_ms = timeout_ms;
     l->done = done;
     l->arg = arg;
-    rc = aside_run(l->aside);
+    rc = aside_run_within(l->aside, timeout_ms);
     if (rc != 0) {
-        end_lookup(l);
+        lookup_cancel(l);
         return error_set_errno(err, rc, "no thread for the lookup of %.255s", host);
     }
-    uv_timer_start(&l->timer, on_lookup_timeout, timeout_ms, 0);
     *out = l;
     return 0;
 }
@@ -210,8 +193,10 @@ int lookup_service(struct lookup **out, uv_loop_t *loop, const char *service, un
 
 void lookup_cancel(struct lookup *l)
 {
-    if (l && !l->finished)
-        end_lookup(l);
+    if (!l)
+        return;
+    aside_close(l->aside);
+    free(l);
 }
 
 void lookup_text(char *out, size_t size, const struct address *address)

@@ -15,6 +15,8 @@ struct aside_kind {
     void (*run)(void *work); /* on the thread: the work is its until `done` */
     void (*done)(void *arg); /* from the loop, after each run, unless it is closed before; it may
                                 close it */
+    void (*late)(void *arg); /* from the loop: a run has passed its limit, and goes on; `done`
+                                follows unless this closes it. NULL: no run has one */
     void (*release)(void *work); /* the last use of the work; any thread */
 };
 
@@ -23,6 +25,8 @@ int aside_open(struct aside **out, uv_loop_t *loop, const struct aside_kind *kin
                void *arg);
 /* Starts a run. 0, EBUSY while one runs, or an errno value: there is no thread. */
 int aside_run(struct aside *a);
+/* The same, with a limit to the run. */
+int aside_run_within(struct aside *a, unsigned timeout_ms);
 bool aside_runs(const struct aside *a); /* also until `done` is called */
 void aside_close(struct aside *a);      /* NULL is fine */
 

@@ -10,7 +10,7 @@
 
 struct job {
     sem_t go, released;
-    int runs, done;
+    int runs, done, late;
     bool leaves; /* `done` closes it */
     struct aside *aside;
 };
@@ -33,12 +33,24 @@ static void on_done(void *arg)
     j->leaves = true;
 }
 
+static void on_late(void *arg)
+{
+    struct job *j = arg;
+    assert_true(aside_runs(j->aside));
+    j->late++;
+    if (j->leaves)
+        aside_close(j->aside);
+    sem_post(&j->go); /* the thread ends after its limit only */
+    j->leaves = true;
+}
+
 static void release_job(void *work)
 {
     sem_post(&((struct job *)work)->released);
 }
 
-static const struct aside_kind kind = {.run = run_job, .done = on_done, .release = release_job};
+static const struct aside_kind kind = {
+    .run = run_job, .done = on_done, .late = on_late, .release = release_job};
 
 static void open_job(struct job *j, uv_loop_t *loop)
 {
@@ -104,4 +116,34 @@ TEST(test_closed_before_a_run)
     aside_close(NULL);
     expect_released(&j, &loop);
     assert_int_equal(j.done, 0);
+}
+
+/* What is late is said once; the owner closes it then, or waits on for `done`. */
+TEST(test_limit)
+{
+    for (int leaves = 0; leaves < 2; leaves++) {
+        struct job j;
+        uv_loop_t loop;
+        open_job(&j, &loop);
+        j.leaves = leaves;
+        assert_int_equal(aside_run_within(j.aside, 1), 0);
+        expect_released(&j, &loop);
+        assert_int_equal(j.runs, 1);
+        assert_int_equal(j.late, 1);
+        assert_int_equal(j.done, leaves ? 0 : 1);
+    }
+}
+
+/* One that ends within its limit leaves none to the next run, and the loop does not wait for it. */
+TEST(test_within_the_limit)
+{
+    struct job j;
+    uv_loop_t loop;
+    open_job(&j, &loop);
+    sem_post(&j.go);
+    sem_post(&j.go);
+    assert_int_equal(aside_run_within(j.aside, 3600000), 0);
+    expect_released(&j, &loop);
+    assert_int_equal(j.done, 2);
+    assert_int_equal(j.late, 0);
 }
