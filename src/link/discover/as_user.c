@@ -4,6 +4,7 @@
 #include "as_user.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
@@ -12,6 +13,35 @@
 #include <unistd.h>
 
 #define NO_ID ((uid_t)-1) /* setfsuid() changes nothing, and says what is set */
+
+/* Whether the process may write a core is cleared by a change of fsuid: a core with another user's
+ * rights would give that user our memory. So the last thread that gives its rights back restores
+ * it, and one that hangs in between keeps it cleared. */
+static struct {
+    pthread_mutex_t lock;
+    unsigned threads; /* with another user's rights */
+    int dumpable;     /* before the first of them, as prctl() has it */
+} process = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void change_user(uid_t uid, gid_t gid)
+{
+    pthread_mutex_lock(&process.lock);
+    if (process.threads++ == 0)
+        process.dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+    (void)setfsgid(gid);
+    (void)setfsuid(uid);
+    pthread_mutex_unlock(&process.lock);
+}
+
+static void change_back(void)
+{
+    pthread_mutex_lock(&process.lock);
+    (void)setfsuid(geteuid());
+    (void)setfsgid(getegid());
+    if (--process.threads == 0 && process.dumpable == 1)
+        (void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    pthread_mutex_unlock(&process.lock);
+}
 
 static int set_groups(const gid_t *groups, int count)
 {
@@ -68,9 +98,7 @@ int as_user_begin(struct as_user *u, uid_t uid, const char *status)
     int rc = u->count < 0 ? errno : set_groups(groups, read_groups(status, groups));
     if (rc != 0)
         return rc;
-    u->dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
-    (void)setfsgid(gid);
-    (void)setfsuid(uid);
+    change_user(uid, gid);
     u->is_other = true;
     if (is_set(uid, gid))
         return 0;
@@ -82,10 +110,7 @@ void as_user_end(struct as_user *u)
 {
     if (!u->is_other)
         return;
-    (void)setfsuid(geteuid());
-    (void)setfsgid(getegid());
+    change_back();
     (void)set_groups(u->groups, u->count);
-    if (u->dumpable == 1)
-        (void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     u->is_other = false;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Another user's rights over files, for the calling thread only: what root opens in between is
- * what that user may open. Private to the room. */
+ * what that user may open. Several threads may at once; until the last has given them back the
+ * process writes no core. Private to the layer. */
 #ifndef BEAMTOP_LINK_DISCOVER_AS_USER_H
 #define BEAMTOP_LINK_DISCOVER_AS_USER_H
 
@@ -13,7 +14,6 @@
 struct as_user {
     gid_t groups[AS_USER_GROUPS]; /* of this thread, before */
     int count;
-    int dumpable;  /* as prctl() has it: the kernel takes it with a change of fsuid */
     bool is_other; /* the rights are the other user's now */
 };
 

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which files of a VM are read for its certificates: over a tree that is made like /proc. */
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "../../temporary.h"
 #include "../../test.h"
 #include "beamtop/link/discover.h"
+#include "link/discover/as_user.h"
 
 #define OTHER_UID 12345
 #define OTHER_GID 12346U
@@ -154,6 +158,54 @@ TEST(test_whose_files)
     FILE *own = fopen(in_tree("inside/secret"), "r"); /* the rights are ours again */
     assert_non_null(own);
     fclose(own);
+}
+
+struct guest {
+    sem_t is_other, leave;
+    int rc;
+};
+
+static void *visit(void *arg)
+{
+    struct guest *g = arg;
+    struct as_user rights;
+    g->rc = as_user_begin(&rights, OTHER_UID, "\nGid:\t1\t1\t1\t1\nGroups:\t1 \n");
+    sem_post(&g->is_other);
+    sem_wait(&g->leave);
+    as_user_end(&rights);
+    return NULL;
+}
+
+static bool writes_cores(void)
+{
+    return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1;
+}
+
+/* The one that came first leaves first, between the other's begin and end. */
+TEST(test_two_threads_as_another_user)
+{
+    struct guest guests[2];
+    pthread_t threads[2];
+    if (getuid() != 0) {
+        print_message("# only root can take the rights of another user\n");
+        return;
+    }
+    assert_int_equal(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), 0);
+    for (size_t i = 0; i < 2; i++) {
+        sem_init(&guests[i].is_other, 0, 0);
+        sem_init(&guests[i].leave, 0, 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, visit, &guests[i]), 0);
+        sem_wait(&guests[i].is_other);
+        assert_int_equal(guests[i].rc, 0);
+    }
+    assert_false(writes_cores());
+    for (size_t i = 0; i < 2; i++) {
+        sem_post(&guests[i].leave);
+        pthread_join(threads[i], NULL);
+        assert_int_equal(writes_cores(), i == 1);
+        sem_destroy(&guests[i].is_other);
+        sem_destroy(&guests[i].leave);
+    }
 }
 
 static int remove_tree(void **state)
