@@ -39,7 +39,7 @@ UNIT_LINK = tests/unit/link/test_aside tests/unit/link/test_atom_cache tests/uni
 	tests/unit/link/test_cookie tests/unit/link/test_discover tests/unit/link/test_discover_blocked tests/unit/link/test_epmd \
 	tests/unit/link/test_frame tests/unit/link/test_lookup tests/unit/link/test_name \
 	tests/unit/link/test_way tests/unit/link/test_listener tests/unit/link/test_inside \
-	tests/unit/link/test_load_tls tests/unit/link/test_tls \
+	tests/unit/link/test_load_tls tests/unit/link/test_optfile tests/unit/link/test_tls \
 	tests/unit/link/test_tls_files
 UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/unit/local/test_images \
 	tests/unit/local/test_jit tests/unit/local/test_outside tests/unit/local/test_records \

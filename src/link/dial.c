@@ -128,6 +128,10 @@ static void on_certificates(void *arg, struct tls_context *context, const struct
     if (err->code != ERR_NONE && d->tls_source->is_found)
         snprintf(d->hs.tls_note, sizeof d->hs.tls_note,
                  "The node's own TLS options are not used: %.200s", err->text);
+    else if (*tls_context_note(context))
+        snprintf(d->hs.tls_note, sizeof d->hs.tls_note,
+                 "Of the node's own TLS options beamtop does not use %.160s",
+                 tls_context_note(context));
     else
         d->hs.tls_error = *err;
     start_worker(d);

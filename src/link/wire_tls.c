@@ -36,7 +36,9 @@ static void refuse_tls(struct wire *w)
     struct handshake *h = w->h;
     enum tls_fault fault;
     const char *text = tls_explain(w->tls, &fault);
-    const bool noted = fault >= TLS_FAULT_NO_CERT && fault <= TLS_FAULT_UNFIT && h->tls_note[0];
+    const bool noted =
+        h->tls_note[0] &&
+        ((fault >= TLS_FAULT_NO_CERT && fault <= TLS_FAULT_UNFIT) || fault == TLS_FAULT_PEER_CA);
     w->verdict = VERDICT_FAILED;
     h->why = failures[fault];
     error_set(&h->err, ERR_CONNECT, "%s at port %u %s%s%s", h->target.full, h->port, text,

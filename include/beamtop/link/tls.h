@@ -39,11 +39,24 @@ struct tls_files {
     const char *place; /* where they are named, as "FILE, line 3"; NULL: by the options --tls-… */
 };
 
-/* The same as bytes that were read. */
-struct tls_material {
-    struct slice cacert, cert, key, crl;
+#define TLS_IDENTITIES 8u /* certificates of which one is shown, at most */
+
+/* PEM, as bytes that were read. */
+struct tls_identity {
+    struct slice cert; /* with the chain behind it */
+    struct slice key;  /* len 0: in cert */
     const char *password;
+};
+
+/* Of several identities the one is shown that OTP's ssl would show: the first whose signature the
+ * node takes and whose issuer it names, or else whose signature it takes, in the order Ed25519,
+ * Ed448, ECDSA, RSA-PSS, RSA, and the larger key first. */
+struct tls_material {
+    struct slice cacert, crl;
+    const struct tls_identity *identities;
+    size_t identity_count; /* TLS_IDENTITIES at most */
     enum tls_verify verify;
+    const char *note; /* NULL, or which options of the node were not used */
 };
 
 /* Who shows which certificate, and what is checked. */
@@ -56,6 +69,7 @@ bool tls_verify_of(const char *word, enum tls_verify *out);
 /* Copies nothing of m that it keeps. `whose` begins the error, as in "the node's optfile". */
 int tls_context_new(struct tls_context **out, const struct tls_material *m, const char *whose,
                     struct error *err);
+const char *tls_context_note(const struct tls_context *c);   /* of its material, or "" */
 struct tls_context *tls_context_hold(struct tls_context *c); /* NULL is fine, here and below */
 void tls_context_drop(struct tls_context *c);
 

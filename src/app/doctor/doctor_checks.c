@@ -188,7 +188,7 @@ static void check_transport(const struct doctor_facts *f, struct doctor_line *ou
     else if (is_tls && !tls_available())
         doctor_say(out, DOCTOR_FAIL, "TLS, and beamtop is built without OpenSSL");
     else if (is_tls && *note)
-        doctor_say(out, DOCTOR_NOTE, "TLS, without the node's certificates: %.200s", note);
+        doctor_say(out, DOCTOR_NOTE, "TLS. %.220s", note);
     else if (f->up || protocol[0] != '\0')
         doctor_say(out, DOCTOR_OK, "%s", is_tls ? "TLS" : "TCP");
     else

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Certificates of a VM of this host: of the files that its arguments and its optfile name. */
+/* Certificates of a VM of this host: in its optfile, or in files that this or its arguments name.
+ */
 #include "beamtop/link/discover.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
 #include "as_user.h"
 #include "link/tls/file.h"
 #include "link/tls/optfile.h"
@@ -164,33 +166,90 @@ static int read_arguments(struct look *l)
 
 /* ---- what a client of it shows */
 
-static int load_section(struct look *l, struct tls_context **out)
+/* Of a term, or of a file. *text is to be wiped in any case. */
+static int read_part(struct look *l, const char *pem, const char *path, char **text, size_t *len)
+{
+    if (!pem && !*path)
+        return 0;
+    if (!pem)
+        return read_inside(l, path, text, len);
+    *text = alloc_strdup(pem);
+    *len = strlen(pem);
+    return 0;
+}
+
+struct parts {
+    char *texts[2 * TLS_IDENTITIES + 1]; /* certificates and keys, by turns, and CAs */
+    size_t sizes[2 * TLS_IDENTITIES + 1];
+    struct tls_identity identities[TLS_IDENTITIES];
+};
+
+static int read_parts(struct look *l, struct parts *p, const struct tls_pair *pairs, size_t n,
+                      const struct tls_section *cas)
+{
+    int rc = read_part(l, cas->cacerts, cas->cacertfile, &p->texts[2 * n], &p->sizes[2 * n]);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        const struct tls_pair *pair = &pairs[i];
+        char **texts = &p->texts[2 * i];
+        size_t *sizes = &p->sizes[2 * i];
+        rc = read_part(l, pair->cert, pair->certfile, &texts[0], &sizes[0]);
+        if (rc == 0)
+            rc = read_part(l, pair->key, pair->keyfile, &texts[1], &sizes[1]);
+        p->identities[i] =
+            (struct tls_identity){.cert = {texts[0], sizes[0]},
+                                  .key = {texts[1], sizes[1]},
+                                  .password = pair->password[0] ? pair->password : NULL};
+    }
+    return rc;
+}
+
+/* What the client section says of checks counts in any case, the rest where it is used. */
+static void name_unused(char *out, size_t size, const struct tls_options *o,
+                        const struct tls_section *own)
+{
+    const unsigned checks = 1U << TLS_OPTION_VERIFY_FUN | 1U << TLS_OPTION_PARTIAL_CHAIN;
+    char names[128];
+    tls_options_name(names, sizeof names, o->client.unused | (own->unused & ~checks));
+    *out = '\0';
+    if (*names)
+        snprintf(out, size, "%s (a function, or not readable)", names);
+}
+
+static int load_parts(struct look *l, struct parts *p, struct tls_context **out)
 {
     const struct tls_options *o = &l->options;
-    const struct tls_section *s = o->client.cert[0] ? &o->client : &o->server;
-    const char *cacert = o->client.cacert[0] ? o->client.cacert : o->server.cacert;
-    char *texts[3] = {0};
-    size_t sizes[3] = {0};
-    const char *const paths[3] = {s->cert, s->key, cacert};
-    int rc = 0;
-    if (!s->cert[0] && (o->client.is_inline || s->is_inline))
-        return error_set(l->why, ERR_NOT_FOUND, "its certificates are not in files");
-    if (!s->cert[0] && !cacert[0])
-        return 0;
-    for (size_t i = 0; rc == 0 && i < 3; i++)
-        if (paths[i][0])
-            rc = read_inside(l, paths[i], &texts[i], &sizes[i]);
+    const bool has_cas = o->client.cacerts || o->client.cacertfile[0];
+    const struct tls_section *own = &o->client;
+    size_t n = 0;
+    const struct tls_pair *pairs = tls_section_pairs(own, &n);
+    if (n == 0)
+        pairs = tls_section_pairs(own = &o->server, &n);
+    char unused[160];
+    name_unused(unused, sizeof unused, o, own);
+    int rc = read_parts(l, p, pairs, n, has_cas ? &o->client : &o->server);
     const struct tls_material m = {
-        .cert = {texts[0], sizes[0]},
-        .key = {texts[1], sizes[1]},
-        .cacert = {texts[2], sizes[2]},
-        .password = s->password[0] ? s->password : NULL,
+        .identities = p->identities,
+        .identity_count = n,
+        .cacert = {p->texts[2 * n], p->sizes[2 * n]},
         .verify = o->client.verify_peer ? TLS_VERIFY_CA : TLS_VERIFY_NONE,
+        .note = unused,
     };
-    if (rc == 0)
-        rc = tls_context_new(out, &m, "its files of certificates", l->why);
-    for (size_t i = 0; i < 3; i++)
-        tls_file_wipe(texts[i], sizes[i]);
+    if (rc == 0 && n == 0 && *unused)
+        return error_set(l->why, ERR_NOT_FOUND, "it has no certificate but by %s", unused);
+    if (rc == 0 && n + m.cacert.len > 0)
+        rc = tls_context_new(out, &m, "its certificates", l->why);
+    if (rc != 0 && *unused)
+        error_context(l->why, "without its %s", unused);
+    return rc;
+}
+
+static int load_section(struct look *l, struct tls_context **out)
+{
+    struct parts *p = alloc_zero(1, sizeof *p);
+    const int rc = load_parts(l, p, out);
+    for (size_t i = 0; i < ARRAY_LEN(p->texts); i++)
+        tls_file_wipe(p->texts[i], p->sizes[i]);
+    free(p);
     return rc;
 }
 
@@ -211,6 +270,7 @@ static int look_at(const struct vm_source *s, pid_t pid, struct tls_context **ou
     if (l->root >= 0)
         close(l->root);
     proc_close(&l->proc);
+    tls_options_clear(&l->options);
     explicit_bzero(l, sizeof *l);
     free(l);
     return gone ? LOOK_GONE : rc;

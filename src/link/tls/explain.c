@@ -81,11 +81,11 @@ static const char *find(const struct cause *causes, size_t count, int number, en
 /* 40 with TLS 1.2, 116 with 1.3 where none was shown; 40 also where one does not fit. */
 static const char *explain_client(const struct tls_session *s, enum tls_fault *why)
 {
-    *why = s->context->has_cert ? TLS_FAULT_UNFIT : TLS_FAULT_NO_CERT;
-    return s->context->has_cert
-               ? "rejects the certificate that beamtop shows: probably its extended key usage "
-                 "lacks clientAuth. See the node's log"
-               : "asks for a certificate of its clients: give --tls-cert FILE and --tls-key FILE";
+    const bool shows = SSL_get_certificate(s->ssl) != NULL;
+    *why = shows ? TLS_FAULT_UNFIT : TLS_FAULT_NO_CERT;
+    return shows ? "rejects the certificate that beamtop shows: probably its extended key usage "
+                   "lacks clientAuth. See the node's log"
+                 : "asks for a certificate of its clients: give --tls-cert FILE and --tls-key FILE";
 }
 
 /* With OpenSSL's own words, which nothing of the peer is in. */

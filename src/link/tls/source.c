@@ -117,18 +117,23 @@ static int load_files(struct tls_source *s, struct tls_context **out, struct err
 {
     const struct file_source *f = (const struct file_source *)s;
     struct slice texts[FILES] = {{0}};
-    struct tls_material m = {.verify = f->verify};
+    struct tls_identity own = {0};
     int rc = 0;
     *out = NULL;
     for (size_t i = 0; rc == 0 && i < FILES; i++)
         if (f->paths[i])
             rc = read_file(f, (enum file)i, &texts[i], err);
     if (rc == 0)
-        rc = take_password(f, &texts[FILE_PASSWORD], &m.password, err);
-    m.cacert = texts[FILE_CACERT];
-    m.cert = texts[FILE_CERT];
-    m.key = texts[FILE_KEY];
-    m.crl = texts[FILE_CRL];
+        rc = take_password(f, &texts[FILE_PASSWORD], &own.password, err);
+    own.cert = texts[FILE_CERT];
+    own.key = texts[FILE_KEY];
+    const struct tls_material m = {
+        .cacert = texts[FILE_CACERT],
+        .crl = texts[FILE_CRL],
+        .identities = &own,
+        .identity_count = own.cert.len > 0,
+        .verify = f->verify,
+    };
     if (rc == 0 && f->paths[FILE_KEY] && !f->paths[FILE_CERT])
         rc = fail_file(f, FILE_KEY, "needs its certificate", "", err);
     if (rc == 0)

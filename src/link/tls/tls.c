@@ -7,6 +7,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ bool tls_available(void)
 /* ---- one context */
 
 /* An encrypted key without a password fails: nothing is asked at the terminal. */
-static int give_password(char *out, int size, int writing, void *arg)
+int tls_give_password(char *out, int size, int writing, void *arg)
 {
     const char *password = arg;
     const size_t len = password ? strlen(password) : 0;
@@ -32,7 +33,7 @@ static int give_password(char *out, int size, int writing, void *arg)
     return (int)len;
 }
 
-static BIO *open_bytes(struct slice bytes)
+BIO *tls_open_bytes(struct slice bytes)
 {
     BIO *bio = BIO_new_mem_buf(bytes.s, (int)bytes.len);
     if (!bio)
@@ -40,7 +41,7 @@ static BIO *open_bytes(struct slice bytes)
     return bio;
 }
 
-static int refuse(const char *whose, const char *what, const char *next, struct error *err)
+int tls_refuse(const char *whose, const char *what, const char *next, struct error *err)
 {
     const unsigned long e = ERR_peek_last_error();
     const char *reason = e != 0 ? ERR_reason_error_string(e) : NULL;
@@ -49,8 +50,7 @@ static int refuse(const char *whose, const char *what, const char *next, struct 
                      reason ? reason : "", reason ? ")" : "", next);
 }
 
-/* After the last of them that can be read: whether nothing follows. */
-static bool is_end_of_pem(void)
+bool tls_is_end_of_pem(void)
 {
     const unsigned long e = ERR_peek_last_error();
     return ERR_GET_LIB(e) == ERR_LIB_PEM && ERR_GET_REASON(e) == PEM_R_NO_START_LINE;
@@ -58,19 +58,19 @@ static bool is_end_of_pem(void)
 
 static int take_cacerts(SSL_CTX *ssl, struct slice pem, const char *whose, struct error *err)
 {
-    BIO *bio = open_bytes(pem);
+    BIO *bio = tls_open_bytes(pem);
     X509_STORE *store = SSL_CTX_get_cert_store(ssl);
     size_t n = 0;
-    for (X509 *cert; (cert = PEM_read_bio_X509_AUX(bio, NULL, give_password, NULL)); n++) {
+    for (X509 *cert; (cert = PEM_read_bio_X509_AUX(bio, NULL, tls_give_password, NULL)); n++) {
         if (X509_STORE_add_cert(store, cert) != 1)
             alloc_fail();
         X509_free(cert);
     }
     BIO_free(bio);
     if (n == 0)
-        return refuse(whose, "no certificate of a CA in PEM", "", err);
-    if (!is_end_of_pem())
-        return refuse(whose, "not all certificates of CAs can be read", "", err);
+        return tls_refuse(whose, "no certificate of a CA in PEM", "", err);
+    if (!tls_is_end_of_pem())
+        return tls_refuse(whose, "not all certificates of CAs can be read", "", err);
     ERR_clear_error();
     return 0;
 }
@@ -78,59 +78,20 @@ static int take_cacerts(SSL_CTX *ssl, struct slice pem, const char *whose, struc
 /* Of the CA that has signed the node's certificate: one that is in none of them fails, too. */
 static int take_crls(SSL_CTX *ssl, struct slice pem, const char *whose, struct error *err)
 {
-    BIO *bio = open_bytes(pem);
+    BIO *bio = tls_open_bytes(pem);
     X509_STORE *store = SSL_CTX_get_cert_store(ssl);
     size_t n = 0;
-    for (X509_CRL *crl; (crl = PEM_read_bio_X509_CRL(bio, NULL, give_password, NULL)); n++) {
+    for (X509_CRL *crl; (crl = PEM_read_bio_X509_CRL(bio, NULL, tls_give_password, NULL)); n++) {
         if (X509_STORE_add_crl(store, crl) != 1)
             alloc_fail();
         X509_CRL_free(crl);
     }
     BIO_free(bio);
-    if (n == 0 || !is_end_of_pem())
-        return refuse(whose, "no usable revocation list in PEM", "", err);
+    if (n == 0 || !tls_is_end_of_pem())
+        return tls_refuse(whose, "no usable revocation list in PEM", "", err);
     ERR_clear_error();
     X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK);
     return 0;
-}
-
-static int take_certs(SSL_CTX *ssl, struct slice pem, const char *whose, struct error *err)
-{
-    BIO *bio = open_bytes(pem);
-    X509 *cert = PEM_read_bio_X509_AUX(bio, NULL, give_password, NULL);
-    bool ok = cert && SSL_CTX_use_certificate(ssl, cert) == 1;
-    X509_free(cert);
-    while (ok && (cert = PEM_read_bio_X509(bio, NULL, give_password, NULL)))
-        if (SSL_CTX_add0_chain_cert(ssl, cert) != 1) {
-            X509_free(cert);
-            ok = false;
-        }
-    BIO_free(bio);
-    if (!ok)
-        return refuse(whose, "no usable certificate in PEM", "", err);
-    if (!is_end_of_pem())
-        return refuse(whose, "the certificates behind the first cannot be read", "", err);
-    ERR_clear_error();
-    return 0;
-}
-
-static int take_key(SSL_CTX *ssl, const struct tls_material *m, const char *whose,
-                    struct error *err)
-{
-    BIO *bio = open_bytes(m->key.len > 0 ? m->key : m->cert);
-    EVP_PKEY *key =
-        PEM_read_bio_PrivateKey(bio, NULL, give_password, (void *)(uintptr_t)m->password);
-    BIO_free(bio);
-    if (!key)
-        return refuse(whose, "no usable private key in PEM",
-                      m->password ? "" : ". One that is encrypted needs its password", err);
-    const bool ok = SSL_CTX_use_PrivateKey(ssl, key) == 1 && SSL_CTX_check_private_key(ssl) == 1;
-    EVP_PKEY_free(key);
-    return ok ? 0
-              : refuse(
-                    whose, "the private key is not that of the certificate",
-                    ": probably one of the two has been replaced, and the other follows. Try again",
-                    err);
 }
 
 static int fill_context(struct tls_context *c, const struct tls_material *m, const char *whose,
@@ -140,7 +101,6 @@ static int fill_context(struct tls_context *c, const struct tls_material *m, con
     c->verify = m->verify != TLS_VERIFY_USUAL    ? m->verify
                 : m->cacert.len + m->crl.len > 0 ? TLS_VERIFY_CA
                                                  : TLS_VERIFY_NONE;
-    c->has_cert = m->cert.len > 0;
     SSL_CTX_set_min_proto_version(c->ssl, TLS1_2_VERSION);
     SSL_CTX_set_mode(c->ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                  SSL_MODE_RELEASE_BUFFERS);
@@ -149,13 +109,13 @@ static int fill_context(struct tls_context *c, const struct tls_material *m, con
     if (m->cacert.len > 0)
         rc = take_cacerts(c->ssl, m->cacert, whose, err);
     else if (c->verify != TLS_VERIFY_NONE && SSL_CTX_set_default_verify_paths(c->ssl) != 1)
-        rc = refuse(whose, "the system's CAs cannot be read", "", err);
+        rc = tls_refuse(whose, "the system's CAs cannot be read", "", err);
     if (rc == 0 && m->crl.len > 0)
         rc = take_crls(c->ssl, m->crl, whose, err);
-    if (rc == 0 && c->has_cert)
-        rc = take_certs(c->ssl, m->cert, whose, err);
-    if (rc == 0 && c->has_cert)
-        rc = take_key(c->ssl, m, whose, err);
+    for (size_t i = 0; rc == 0 && i < m->identity_count; i++)
+        rc = tls_shown_take(c, &m->identities[i], whose, err);
+    if (rc == 0)
+        rc = tls_shown_offer(c, whose, err);
     return rc;
 }
 
@@ -165,6 +125,7 @@ int tls_context_new(struct tls_context **out, const struct tls_material *m, cons
     struct tls_context *c = alloc_zero(1, sizeof *c);
     *out = NULL;
     c->users = 1;
+    snprintf(c->note, sizeof c->note, "%s", m->note ? m->note : "");
     c->ssl = SSL_CTX_new(TLS_client_method());
     if (!c->ssl)
         alloc_fail();
@@ -174,6 +135,11 @@ int tls_context_new(struct tls_context **out, const struct tls_material *m, cons
     else
         *out = c;
     return rc;
+}
+
+const char *tls_context_note(const struct tls_context *c)
+{
+    return c ? c->note : "";
 }
 
 struct tls_context *tls_context_hold(struct tls_context *c)
@@ -188,6 +154,7 @@ void tls_context_drop(struct tls_context *c)
     if (!c || atomic_fetch_sub(&c->users, 1) > 1)
         return;
     SSL_CTX_free(c->ssl);
+    tls_shown_clear(c);
     free(c);
 }
 #endif

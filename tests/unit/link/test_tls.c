@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A session against a server in memory, and options of nodes. */
+/* A session against a server in memory, and which nodes are known. */
 #include "config.h"
 
 #include <stdbool.h>
@@ -12,109 +12,8 @@
 #include "beamtop/base/clock.h"
 #include "beamtop/base/limits.h"
 #include "link/tls/known.h"
-#include "link/tls/optfile.h"
 #include "link/tls/session.h"
 #include "link/wire.h"
-
-/* ---- optfiles */
-
-static int parse(struct tls_options *o, const char *text)
-{
-    struct error err = {0};
-    *o = (struct tls_options){0};
-    return tls_options_parse(o, text, strlen(text), &err);
-}
-
-TEST(test_optfile)
-{
-    struct tls_options o;
-    assert_int_equal(parse(&o,
-                           "%% \"a comment\n"
-                           "[{server, [{certfile, \"/s.pem\"}, {keyfile, <<\"/s%.key\">>}, % x\n"
-                           "           {cacertfile, \"/ca.pem\"}, {verify, verify_peer}]},\n"
-                           " {client, [inet6, {certfile, \"/c.pem\"}, {password, \"a\\\"%b\"},\n"
-                           "           {verify, verify_none}, {depth, 2}, {reuse, a, b}]},\n"
-                           " {'%other', 1}].\n"),
-                     0);
-    assert_true(o.server.given && o.client.given);
-    assert_string_equal(o.server.cert, "/s.pem");
-    assert_string_equal(o.server.key, "/s%.key");
-    assert_string_equal(o.server.cacert, "/ca.pem");
-    assert_true(o.server.verify_peer && !o.client.verify_peer);
-    assert_string_equal(o.client.cert, "/c.pem");
-    assert_string_equal(o.client.password, "a\"%b");
-    assert_string_equal(o.client.key, "");
-    assert_false(o.client.is_inline);
-    assert_int_equal(parse(&o, "[{server, [{certs_keys, [#{certfile => \"/a\"}]}]}]"), 0);
-    assert_true(o.server.is_inline && !o.server.cert[0]);
-    assert_int_equal(parse(&o, "[]."), 0);
-}
-
-/* What would have to be evaluated, or is anything else, is refused. */
-TEST(test_other_optfiles)
-{
-    static const char *const texts[] = {
-        "",
-        ".",
-        "%",
-        "ok.",
-        "[{server, [{certfile, os:getenv(\"X\")}]}].",
-        "[a].",
-        "\"text\".",
-        "[{server, a}].",
-        "[{server, [1]}].",
-        "[{client, [{certfile, \"/a\"}]}",
-        "[{1, []}].",
-        "A = [], A.",
-        "[{server, [{}]}|x].",
-        "[{server, \"text\"}].",
-        "#{}.",
-        "$",
-        "\"",
-        "'",
-        "$\\",
-    };
-    struct tls_options o;
-    struct error err = {0};
-    char *deep = calloc(1, 100001);
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        if (parse(&o, texts[i]) != ERR_FORMAT)
-            fail_msg("taken: %s", texts[i]);
-    assert_int_equal(tls_options_parse(&o, "[]\0.", 4, &err), ERR_FORMAT);
-    memset(deep, '[', 100000);
-    assert_int_equal(parse(&o, deep), ERR_FORMAT);
-    free(deep);
-}
-
-TEST(test_long_values)
-{
-    struct tls_options o;
-    char *text = NULL;
-    char path[TLS_PATH_BYTES + 1];
-    memset(path, 'a', TLS_PATH_BYTES);
-    path[TLS_PATH_BYTES] = '\0';
-    assert_true(
-        asprintf(&text, "[{client, [{certfile, \"%s\"}, {password, \"%s\"}]}].", path, path) > 0);
-    assert_int_equal(parse(&o, text), 0);
-    assert_true(o.client.is_inline);
-    assert_string_equal(o.client.cert, "");
-    assert_string_equal(o.client.password, "");
-    free(text);
-}
-
-TEST(test_arguments)
-{
-    struct tls_options o = {0};
-    tls_options_take(&o, "client_certfile", "c.pem");
-    tls_options_take(&o, "server_certfile", "s.pem");
-    tls_options_take(&o, "server_verify", "verify_peer");
-    tls_options_take(&o, "client_depth", "2");
-    tls_options_take(&o, "other", "x");
-    tls_options_take(&o, "client_", "x");
-    assert_string_equal(o.client.cert, "c.pem");
-    assert_string_equal(o.server.cert, "s.pem");
-    assert_true(o.server.verify_peer && !o.client.verify_peer);
-}
 
 /* ---- nodes that are known */
 
@@ -176,29 +75,30 @@ static EVP_PKEY *make_key(void)
 }
 
 /* ends_s: from now. */
-static X509 *make_cert(EVP_PKEY *key, long ends_s)
+static X509 *make_cert_of(EVP_PKEY *key, const char *who, long ends_s)
 {
     X509 *x = X509_new();
     X509_NAME *name = X509_get_subject_name(x);
+    const bool has_digest = EVP_PKEY_get_base_id(key) != EVP_PKEY_ED25519;
     X509_set_version(x, 2);
     ASN1_INTEGER_set(X509_get_serialNumber(x), 1);
     X509_gmtime_adj(X509_getm_notBefore(x), -86400);
     X509_gmtime_adj(X509_getm_notAfter(x), ends_s);
-    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)"node", -1, -1, 0);
+    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)who, -1, -1, 0);
     X509_set_issuer_name(x, name);
     X509_set_pubkey(x, key);
     X509_EXTENSION *e = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name,
                                             (char[]){"DNS:node.example,IP:127.0.0.1"});
     X509_add_ext(x, e, -1);
     X509_EXTENSION_free(e);
-    assert_true(X509_sign(x, key, EVP_sha256()) > 0);
+    assert_true(X509_sign(x, key, has_digest ? EVP_sha256() : NULL) > 0);
     return x;
 }
 
 static void server_open(struct server *s, int version, int verify, long ends_s)
 {
     EVP_PKEY *key = make_key();
-    X509 *cert = make_cert(key, ends_s);
+    X509 *cert = make_cert_of(key, "node", ends_s);
     BIO *pem = BIO_new(BIO_s_mem());
     char *bytes = NULL;
     s->context = SSL_CTX_new(TLS_server_method());
@@ -524,6 +424,81 @@ TEST(test_peer_without_a_pause)
     }
 }
 
+static int accept_any(int ok, X509_STORE_CTX *store)
+{
+    (void)ok;
+    (void)store;
+    return 1;
+}
+
+/* Which of several is shown, to a server that takes the signatures of `takes` and names the issuer
+ * of `named` (-1: none). In the order of the material: RSA, P-256, P-384, Ed25519. */
+static int shown(struct tls_identity *ids, EVP_PKEY **keys, X509 **certs, const char *takes,
+                 int named)
+{
+    struct tls_context *c = NULL;
+    struct error err = {0};
+    struct server s;
+    int which = -1;
+    server_open(&s, TLS1_3_VERSION, SSL_VERIFY_NONE, 86400);
+    SSL_set_verify(s.ssl, SSL_VERIFY_PEER, accept_any);
+    assert_int_equal(SSL_set1_client_sigalgs_list(s.ssl, takes), 1);
+    if (named >= 0)
+        assert_int_equal(SSL_add_client_CA(s.ssl, certs[named]), 1);
+    const struct tls_material m = {.identities = ids, .identity_count = 4};
+    assert_int_equal(tls_context_new(&c, &m, "test", &err), 0);
+    struct tls_session *t = open_session(c, "node.example");
+    assert_int_equal(shake(&s, t, 65536), TLS_DONE);
+    (void)SSL_do_handshake(s.ssl);
+    const X509 *peer = SSL_get0_peer_certificate(s.ssl);
+    for (int i = 0; peer && i < 4; i++)
+        if (EVP_PKEY_eq(X509_get0_pubkey(peer), keys[i]) == 1)
+            which = i;
+    tls_session_free(t);
+    tls_context_drop(c);
+    server_close(&s);
+    return which;
+}
+
+static struct slice take_pem(BIO *bio)
+{
+    char *bytes = NULL;
+    const size_t len = (size_t)BIO_get_mem_data(bio, &bytes);
+    const struct slice pem = {strndup(bytes, len), len};
+    BIO_free(bio);
+    return pem;
+}
+
+TEST(test_which_is_shown)
+{
+    static const char all[] = "rsa_pss_rsae_sha256:ECDSA+SHA256:ECDSA+SHA384:ed25519";
+    EVP_PKEY *keys[] = {EVP_RSA_gen(2048), EVP_EC_gen("P-256"), EVP_EC_gen("P-384"),
+                        EVP_PKEY_Q_keygen(NULL, NULL, "ED25519")};
+    X509 *certs[4];
+    struct tls_identity ids[4] = {0};
+    for (size_t i = 0; i < 4; i++) {
+        BIO *cert = BIO_new(BIO_s_mem()), *key = BIO_new(BIO_s_mem());
+        certs[i] = make_cert_of(keys[i], (char[]){'c', (char)('0' + i), '\0'}, 86400);
+        PEM_write_bio_X509(cert, certs[i]);
+        PEM_write_bio_PrivateKey(key, keys[i], NULL, NULL, 0, NULL, NULL);
+        ids[i] = (struct tls_identity){.cert = take_pem(cert), .key = take_pem(key)};
+    }
+    assert_int_equal(shown(ids, keys, certs, all, -1), 3);
+    assert_int_equal(shown(ids, keys, certs, all, 0), 0);
+    assert_int_equal(shown(ids, keys, certs, all, 1), 1);
+    assert_int_equal(shown(ids, keys, certs, "rsa_pss_rsae_sha256:ECDSA+SHA256:ECDSA+SHA384", -1),
+                     2);
+    assert_int_equal(shown(ids, keys, certs, "rsa_pss_rsae_sha256", -1), 0);
+    assert_int_equal(shown(ids, keys, certs, "rsa_pss_rsae_sha256", 3), 0);
+    assert_int_equal(shown(ids, keys, certs, "ed448", -1), -1);
+    for (size_t i = 0; i < 4; i++) {
+        free((char *)(uintptr_t)ids[i].cert.s);
+        free((char *)(uintptr_t)ids[i].key.s);
+        X509_free(certs[i]);
+        EVP_PKEY_free(keys[i]);
+    }
+}
+
 TEST(test_material)
 {
     static const char *const bad[] = {"", "x", "-----BEGIN CERTIFICATE-----\nAAAA\n"};
@@ -531,7 +506,8 @@ TEST(test_material)
     for (size_t i = 1; i < 3; i++) {
         struct error err = {0};
         const struct tls_material m = {.cacert = {bad[i], strlen(bad[i])}};
-        const struct tls_material n = {.cert = {bad[i], strlen(bad[i])}};
+        const struct tls_identity own = {.cert = slice_of(bad[i])};
+        const struct tls_material n = {.identities = &own, .identity_count = 1};
         assert_int_equal(tls_context_new(&c, &m, "that file", &err), ERR_USAGE);
         assert_non_null(strstr(err.text, "that file"));
         error_clear(&err);
