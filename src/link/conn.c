@@ -52,12 +52,25 @@ static void go_down(struct conn *c, enum conn_failure why, const struct error *e
     c->handlers.on_down(c, c->arg, why, err);
 }
 
+/* In TLS, too, no node says before its end that nothing follows (close_notify): not by halt, stop,
+ * SIGTERM, SIGKILL or disconnect_node, of OTP 23 to 29. So a part of a message is the one sign of a
+ * cut. */
+static bool is_cut(const struct conn *c)
+{
+    return frame_is_open(&c->reader) || (c->tls && tls_is_open(c->tls));
+}
+
 void conn_lost(struct conn *c, int status)
 {
     struct error err = {0};
     enum conn_failure why = CONN_LOST;
     if (way_explain(c->way, &c->stream, &why, &err))
         error_context(&err, "the connection to %s is lost", c->peer);
+    else if (status == UV_EOF && is_cut(c))
+        error_set(&err, ERR_LOST,
+                  "the connection to %s ended in the middle of a message: the node was killed, or "
+                  "the network cut it off",
+                  c->peer);
     else if (status == UV_EOF)
         error_set(&err, ERR_LOST, "the node stopped or disconnected beamtop");
     else

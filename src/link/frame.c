@@ -177,3 +177,8 @@ enum frame_event frame_next(struct frame_reader *r, struct frame *out)
     r->used += LENGTH_BYTES + len;
     return read_message(r, at + LENGTH_BYTES, len, out);
 }
+
+bool frame_is_open(const struct frame_reader *r)
+{
+    return r->skip_left > 0 || r->in.len > r->used;
+}

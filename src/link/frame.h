@@ -8,6 +8,7 @@
 #ifndef BEAMTOP_LINK_FRAME_H
 #define BEAMTOP_LINK_FRAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,5 +52,7 @@ void frame_reader_clear(struct frame_reader *r);
  * header of one that is skipped (256 KiB). */
 void frame_feed(struct frame_reader *r, const uint8_t *bytes, size_t len);
 enum frame_event frame_next(struct frame_reader *r, struct frame *out);
+/* After FRAME_MORE: whether a part of a frame has come. */
+bool frame_is_open(const struct frame_reader *r);
 
 #endif

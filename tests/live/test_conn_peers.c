@@ -278,19 +278,31 @@ static void after_nested(int fd)
 
 static void test_bad_after_handshake(void **state)
 {
+    static const char garbage[] = "beamtop closed the connection to";
     static const struct {
         const char *name;
         void (*serve)(int fd);
         struct said said;
         enum conn_failure why;
+        const char *text;
     } cases[] = {
-        {"closes", say, {0}, CONN_LOST},
-        {"garbage", say, {BYTES("\0\0\0\5hello"), true}, CONN_LOST_GARBAGE},
-        {"http", say, {HTTP, true}, CONN_LOST_GARBAGE},
-        {"truncated term", say, {BYTES("\0\0\0\6p\x83h\3a\2"), true}, CONN_LOST_GARBAGE},
-        {"half a frame", say, {BYTES("\0\0\1\0p"), false}, CONN_LOST},
-        {"endless nesting", after_nested, {0}, CONN_LOST_GARBAGE},
-        {"send to no pid", say, {BYTES("\0\0\0\xcp\x83h\3a\2w\0a\1a\1"), true}, CONN_LOST_GARBAGE},
+        {"closes", say, {0}, CONN_LOST, "the node stopped or disconnected beamtop"},
+        {"ticks", say, {BYTES("\0\0\0\0"), false}, CONN_LOST, "the node stopped or"},
+        {"garbage", say, {BYTES("\0\0\0\5hello"), true}, CONN_LOST_GARBAGE, garbage},
+        {"http", say, {HTTP, true}, CONN_LOST_GARBAGE, garbage},
+        {"truncated term", say, {BYTES("\0\0\0\6p\x83h\3a\2"), true}, CONN_LOST_GARBAGE, garbage},
+        {"half a frame", say, {BYTES("\0\0\1\0p"), false}, CONN_LOST, "in the middle of a message"},
+        {"half a long one",
+         say,
+         {BYTES("\2\0\0\0p"), false},
+         CONN_LOST,
+         "in the middle of a message"},
+        {"endless nesting", after_nested, {0}, CONN_LOST_GARBAGE, garbage},
+        {"send to no pid",
+         say,
+         {BYTES("\0\0\0\xcp\x83h\3a\2w\0a\1a\1"), true},
+         CONN_LOST_GARBAGE,
+         garbage},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -305,6 +317,7 @@ static void test_bad_after_handshake(void **state)
         assert_true(p.down);
         print_message("#   %s\n", p.err.text);
         assert_int_equal(p.why, cases[i].why);
+        assert_non_null(strstr(p.err.text, cases[i].text));
         probe_close(&p);
         node_kill(pid);
     }

@@ -8,6 +8,7 @@
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "beamtop/base/alloc.h"
 
@@ -97,6 +98,13 @@ void tls_feed(struct tls_session *s, const uint8_t *bytes, size_t len)
 bool tls_has_heard(const struct tls_session *s)
 {
     return s->heard;
+}
+
+/* Between its header and its body none of it is pending for OpenSSL. */
+bool tls_is_open(const struct tls_session *s)
+{
+    return BIO_pending(s->in) > 0 || SSL_has_pending(s->ssl) == 1 ||
+           strcmp(SSL_rstate_string(s->ssl), "RB") == 0;
 }
 
 enum tls_step tls_shake(struct tls_session *s)

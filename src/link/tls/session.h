@@ -46,6 +46,8 @@ void tls_feed(struct tls_session *s, const uint8_t *bytes, size_t len);
 /* Whether the peer has answered with anything. */
 bool tls_has_heard(const struct tls_session *s);
 enum tls_step tls_shake(struct tls_session *s);
+/* After TLS_MORE: whether a part of a record has come. */
+bool tls_is_open(const struct tls_session *s);
 /* What the peer sent, at most size bytes; TLS_DONE: *n > 0. */
 enum tls_step tls_read(struct tls_session *s, void *out, size_t size, size_t *n);
 /* Takes all of it; what has to wait for bytes of the peer (a renegotiation) is kept. False: broken.

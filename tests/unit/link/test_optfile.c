@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Options of nodes for TLS, of a file or of arguments. */
+/* Options of nodes for TLS, of a file or of arguments, and which nodes are known. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../test.h"
+#include "beamtop/base/limits.h"
+#include "link/tls/known.h"
 #include "link/tls/optfile.h"
 
 static int parse(struct tls_options *o, const char *text)
@@ -221,4 +223,35 @@ TEST(test_arguments)
     assert_string_equal(o.client.one.certfile, "c.pem");
     assert_string_equal(o.server.one.certfile, "s.pem");
     assert_true(o.server.verify_peer && !o.client.verify_peer);
+}
+
+/* ---- nodes that are known */
+
+TEST(test_known)
+{
+    char name[32];
+    assert_false(tls_is_known("a@b"));
+    tls_remember("a@b", false);
+    assert_false(tls_is_known("a@b"));
+    tls_remember("a@b", true);
+    tls_remember("a@b", true);
+    assert_true(tls_is_known("a@b"));
+    tls_remember("a@b", false);
+    assert_false(tls_is_known("a@b"));
+    tls_remember("first@b", true);
+    for (unsigned i = 0; i < LIMIT_TLS_KNOWN; i++) {
+        snprintf(name, sizeof name, "n%u@b", i);
+        tls_remember(name, true);
+    }
+    assert_false(tls_is_known("first@b"));
+    assert_true(tls_is_known(name));
+}
+
+TEST(test_words)
+{
+    enum tls_verify v = TLS_VERIFY_USUAL;
+    assert_true(tls_verify_of("full", &v) && v == TLS_VERIFY_FULL);
+    assert_true(tls_verify_of("none", &v) && v == TLS_VERIFY_NONE);
+    assert_true(tls_verify_of("ca", &v) && v == TLS_VERIFY_CA);
+    assert_false(tls_verify_of("", &v) || tls_verify_of("CA", &v));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A session against a server in memory, and which nodes are known. */
+/* A session against a server in memory. */
 #include "config.h"
 
 #include <stdbool.h>
@@ -10,41 +10,8 @@
 #include "../../temporary.h"
 #include "../../test.h"
 #include "beamtop/base/clock.h"
-#include "beamtop/base/limits.h"
-#include "link/tls/known.h"
 #include "link/tls/session.h"
 #include "link/wire.h"
-
-/* ---- nodes that are known */
-
-TEST(test_known)
-{
-    char name[32];
-    assert_false(tls_is_known("a@b"));
-    tls_remember("a@b", false);
-    assert_false(tls_is_known("a@b"));
-    tls_remember("a@b", true);
-    tls_remember("a@b", true);
-    assert_true(tls_is_known("a@b"));
-    tls_remember("a@b", false);
-    assert_false(tls_is_known("a@b"));
-    tls_remember("first@b", true);
-    for (unsigned i = 0; i < LIMIT_TLS_KNOWN; i++) {
-        snprintf(name, sizeof name, "n%u@b", i);
-        tls_remember(name, true);
-    }
-    assert_false(tls_is_known("first@b"));
-    assert_true(tls_is_known(name));
-}
-
-TEST(test_words)
-{
-    enum tls_verify v = TLS_VERIFY_USUAL;
-    assert_true(tls_verify_of("full", &v) && v == TLS_VERIFY_FULL);
-    assert_true(tls_verify_of("none", &v) && v == TLS_VERIFY_NONE);
-    assert_true(tls_verify_of("ca", &v) && v == TLS_VERIFY_CA);
-    assert_false(tls_verify_of("", &v) || tls_verify_of("CA", &v));
-}
 
 #ifdef HAVE_OPENSSL
 #include <openssl/pem.h>
@@ -200,6 +167,31 @@ TEST(test_session)
         tls_session_free(t);
         server_close(&s);
     }
+}
+
+/* A cut in a record is told from an end between two. */
+TEST(test_part_of_a_record)
+{
+    struct server s;
+    uint8_t bytes[1024];
+    char text[100];
+    size_t n = 0;
+    server_open(&s, TLS1_2_VERSION, SSL_VERIFY_NONE, 86400);
+    struct tls_session *t = open_session(NULL, "node.example");
+    assert_int_equal(shake(&s, t, 65536), TLS_DONE);
+    while (carry(&s, t, 65536))
+        (void)SSL_do_handshake(s.ssl);
+    assert_int_equal(SSL_write(s.ssl, "pong", 4), 4);
+    const int len = BIO_read(s.out, bytes, sizeof bytes);
+    assert_int_equal(tls_read(t, text, sizeof text, &n), TLS_MORE);
+    for (int i = 0; i < len; i++) {
+        assert_int_equal(tls_is_open(t), i > 0);
+        tls_feed(t, &bytes[i], 1);
+        assert_int_equal(tls_read(t, text, sizeof text, &n), i < len - 1 ? TLS_MORE : TLS_DONE);
+    }
+    assert_false(tls_is_open(t));
+    tls_session_free(t);
+    server_close(&s);
 }
 
 /* In a renegotiation what is written waits, is counted, and goes afterwards. */
