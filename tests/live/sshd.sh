@@ -3,7 +3,8 @@
 # An sshd of this script's, as an ordinary process on the loopback, and an `ssh` first in PATH with a
 # separate configuration; sourced after releases.sh. The first value counts in such a file. Hosts: far, jump, behind (by jump), dead (by a jump
 # host that is not there), closed (no sshd), other (another key than the known one), new (no known key),
-# locked (its key has the passphrase "open it"), stranger (no key is allowed), forbids (no forwarding),
+# locked (its key has the passphrase "open it"), stranger (no key is allowed), forbids (no forwarding, and
+# a home of this script's),
 # mute, mute2 (never answer), shared (has a ControlPath).
 
 for program in ssh ssh-keygen; do
@@ -54,7 +55,7 @@ start_sshd() {
     done
     ssh-keygen -q -t ed25519 -N 'open it' -f "$work/locked" || return 1
     cat "$work/key.pub" "$work/locked.pub" >"$work/allowed"
-    mkdir -p "$work/bin" "$work/far" "$work/run"
+    mkdir -p "$work/bin" "$work/far" "$work/home" "$work/run"
     [ "$(id -u)" != 0 ] || mkdir -p /run/sshd
     for sshd_port in $((ERL_EPMD_PORT + 40)) $((ERL_EPMD_PORT + 41)) $((ERL_EPMD_PORT + 42)); do
         cat >"$work/sshd.conf" <<-END
@@ -70,6 +71,7 @@ start_sshd() {
 	SetEnv PATH=$work/far:/usr/bin:/bin
 	Match LocalPort $((sshd_port + 3))
 	 AllowTcpForwarding no
+	 SetEnv PATH=$work/far:/usr/bin:/bin HOME=$work/home
 	END
         : >"$work/sshd.log"
         "$sshd_program" -D -f "$work/sshd.conf" -E "$work/sshd.log" &

@@ -20,10 +20,53 @@ reaches_it() {
 }
 
 # A command there carries the streams, and ends with them.
-goes_by_a_relay() {
-    relays() { pgrep -f '/dev/tcp/.*beamtop'; }
-    prints_its_name "ssh://forbids/$(name_of)" && prints_its_name ssh://forbids && leaves_nothing_here || return 1
-    ! relays || { echo "a relay is left there"; return 1; }
+relays() { pgrep -f "beamtop: open|socat - TCP:127.0.0.1|nc .*127.0.0.1 [0-9]"; }
+no_relays() { ! relays >/dev/null; }
+relays_end() { wait_until 60 no_relays || { echo "a relay is left there:"; relays; return 1; }; }
+has_bash_there() {
+    case $(getent passwd "$(id -u)") in */bash) return 0 ;; esac
+    not_tried "the login shell here is not bash"
+    return 1
+}
+has_only() { # NAME PROGRAM: there, beside sh and cat
+    rm -rf "$work/tools"
+    mkdir "$work/tools"
+    ln -s "$(command -v sh)" "$(command -v cat)" "$work/tools"
+    ln -s "$(command -v "$2")" "$work/tools/$1"
+    echo "PATH=$work/tools" >"$work/home/.bashrc"
+}
+goes_by_relay() { # NAME PROGRAM
+    has_bash_there || return 0
+    command -v "$2" >/dev/null || { not_tried "no $2 here"; return 0; }
+    has_only "$1" "$2" && prints_its_name "ssh://forbids/$(name_of)" && prints_its_name ssh://forbids &&
+        leaves_nothing_here && relays_end
+}
+goes_by_socat() { goes_by_relay socat socat; }
+goes_by_bash() { goes_by_relay bash bash; }
+goes_by_nc_of_openbsd() { goes_by_relay nc nc.openbsd; }
+goes_by_nc_traditional() { goes_by_relay nc nc.traditional; }
+goes_by_ncat() { goes_by_relay nc ncat; }
+
+lacks_a_relay() {
+    has_bash_there || return 0
+    has_only true true
+    fails_with 3 'neither socat, bash nor nc' "ssh://forbids/$(name_of)"
+}
+
+# Text of a login shell is skipped, also much; too much is an error.
+bears_a_loud_shell() {
+    has_bash_there || return 0
+    printf '%s\n' 'printf "beamtop: welcome\nhi"; echo "more" >&2' >"$work/home/.bashrc"
+    prints_its_name "ssh://forbids/$(name_of)" && prints_its_name ssh://forbids || return 1
+    echo 'head -c 60000 /dev/zero' >"$work/home/.bashrc"
+    prints_its_name ssh://forbids || return 1
+    echo 'yes welcome' >"$work/home/.bashrc"
+    fails_with 3 'login shell prints more than 64 KiB' ssh://forbids && told bashrc || return 1
+    echo 'echo "Mind the gap"; exit 1' >"$work/home/.bashrc"
+    fails_with 3 'Mind the gap' ssh://forbids && leaves_nothing_here
+    loud=$?
+    rm "$work/home/.bashrc"
+    return $loud
 }
 
 # The user's own connection is used, and stays.
@@ -74,28 +117,61 @@ doctor_goes_by_it() {
     ends_with 3 $? && cat "$work/out" && says '^  fail  connection .*no node nobody@far' && leaves_nothing_here
 }
 
-# The URLs that it prints can be used.
-lists_several() {
+starts_a_second() { # OTP
     "$otp_sh" "$1" erl -noinput -name "second_x$$@127.0.0.1" -setcookie releases -start_epmd false \
         -eval "net_kernel:connect_node('$node'), timer:sleep(1200000), halt()." >"$work/second.log" 2>&1 &
     second=$!
     knows_both() { epmd -port "$ERL_EPMD_PORT" -names | grep -q "second_x$$"; }
     wait_until 120 knows_both || { cat "$work/second.log"; return 1; }
-    fails_with 2 "2 nodes are there" ssh://far && told "ssh://far/second_x$$" && told "ssh://far/$(name_of)"
-    listed=$?
-    logins=$(grep -c Accepted "$work/sshd.log")
-    [ "$listed" = 0 ] && by_way fleet "ssh://far/second_x$$,ssh://far/$(name_of)" --format json >"$work/out" 2>"$work/err"
-    listed=$((listed + $?))
-    by_way fleet "ssh://far/$(name_of)" --cluster --format json >"$work/cluster" 2>>"$work/err"
-    listed=$((listed + $?))
+}
+ends_the_second() {
     kill "$second"
     wait "$second" 2>/dev/null
-    [ "$listed" = 0 ] && holds '.[0].rows | length == 2 and all(.[]; .state == "up")' || return 1
-    mv "$work/cluster" "$work/out"
-    holds '.[0].rows | length == 2 and all(.[]; .state == "up")' || return 1
-    logins=$(($(grep -c Accepted "$work/sshd.log") - logins))
-    [ "$logins" = 2 ] || { echo "$logins logins instead of 2"; return 1; }
 }
+with_a_second() { # OTP COMMAND…
+    starts_a_second "$1" || return 1
+    shift
+    "$@"
+    with_second=$?
+    ends_the_second
+    return $with_second
+}
+
+has_two_up() { holds '.[0].rows | length == 2 and all(.[]; .state == "up")'; }
+# The URLs that it prints can be used.
+lists_them() {
+    fails_with 2 "2 nodes are there" ssh://far && told "ssh://far/second_x$$" && told "ssh://far/$(name_of)" || return 1
+    logins=$(grep -c Accepted "$work/sshd.log")
+    by_way fleet "ssh://far/second_x$$,ssh://far/$(name_of)" --format json >"$work/out" 2>"$work/err"
+    ends_with 0 $? && has_two_up || return 1
+    logins=$(($(grep -c Accepted "$work/sshd.log") - logins))
+    [ "$logins" = 1 ] || { echo "$logins logins instead of 1"; return 1; }
+}
+lists_several() { with_a_second "$1" lists_them; }
+
+# Each command that follows a cluster does so behind a URL, and each node has one name there.
+# follows COMMAND URL OPTION…
+follows() {
+    by_way "$@" --cluster >"$work/out" 2>"$work/err"
+    ends_with 0 $?
+}
+has_two_recordings() { [ "$(find "$1" -name '*.btr' | wc -l)" = 2 ] || { ls "$1"; cat "$work/err"; return 1; }; }
+follows_them() {
+    seed=ssh://far/$(name_of) other=ssh://far/second_x$$
+    follows fleet "$seed" --format json && has_two_up || return 1
+    follows record "$seed" --for 4 -o "$work/both" || return 1
+    has_two_recordings "$work/both" || return 1
+    for file in "$work/both"/*.btr; do "$beamtop" info "$file" --format json; done >"$work/out" 2>"$work/err"
+    holds '[.[].node] | sort == (["'"$node"'", "second_x'$$'@127.0.0.1"] | sort)' || return 1
+    follows record "$seed,$other" --for 3 -o "$work/named" || return 1
+    has_two_recordings "$work/named" || return 1
+    follows trace "$seed" 'lists:keyfind/3' --time 2 --format json && each_is_named || return 1
+    follows top "$seed" -n 2 --format json && holds 'map(.node) | unique | length == 2' || return 1
+    follows spans "$seed" 'fleet_load:watch/2' --time 3 --format json || return 1
+    is_clean && leaves_nothing_here
+}
+each_is_named() { holds 'map(.node) | contains(["'"$seed"'", "'"$other"'"])'; }
+follows_a_cluster() { with_a_second "$1" follows_them; }
 
 # They may be behind one sshd, which drops logins beyond a number.
 logs_in_to_few_at_once() {
@@ -167,6 +243,37 @@ asks_at_the_terminal() {
     return $asked
 }
 
+# This ssh asks twice for a password before it is the real one, and says so where ssh would.
+put_asking_ssh() {
+    mkdir -p "$work/asking"
+    cat >"$work/asking/ssh" <<-END
+	#!/bin/sh
+	for word; do
+	    case \$word in -E*) log=\${word#-E} ;; esac
+	done
+	case " \$* " in
+	*' -fNM '*BatchMode=yes*) echo 'far: Permission denied (password).' >>"\$log"; exit 255 ;;
+	*' -fNM '*)
+	    printf "password: " >/dev/tty && read -r _ </dev/tty
+	    echo 'Permission denied, please try again.' >>"\$log"
+	    printf "password: " >/dev/tty && read -r _ </dev/tty ;;
+	esac
+	exec $work/bin/ssh "\$@"
+	END
+    chmod 755 "$work/asking/ssh"
+}
+tells_a_wrong_password() {
+    command -v tmux >/dev/null || { not_tried "no tmux here"; return 0; }
+    put_asking_ssh
+    tm_open 100 30 || return 1
+    tm_run "PATH=$work/asking:\$PATH XDG_RUNTIME_DIR=$work/run $beamtop info ssh://far/$(name_of) --timeout 60 --cookie-file $work/cookie"
+    tm_wait 'password:' && tm_run wrong && tm_wait 'ssh says: Permission denied, please try again' && tm_run right &&
+        tm_wait 'process limit' && tm_wait_line '^ready> *$' && leaves_nothing_here
+    told=$?
+    tm_close
+    return $told
+}
+
 on_a_screen() { # URLS: with $work/run
     command -v tmux >/dev/null || { not_tried "no tmux here"; return 0; }
     tm_open 150 30 || return 1
@@ -224,9 +331,10 @@ stop_all() {
     rm -rf "$work"
 }
 
-once reaches_it goes_by_a_relay uses_what_is_open asks_by_a_program doctor_goes_by_it each_failure_has_its_words \
-    lists_several logs_in_to_few_at_once records_in_the_background loses_its_stream loses_ssh loses_sshd is_killed \
-    loses_the_process_of_streams leaves_what_the_next_start_removes asks_at_the_terminal opens_beside_mute_hosts \
+once reaches_it goes_by_socat goes_by_bash goes_by_nc_of_openbsd goes_by_nc_traditional goes_by_ncat lacks_a_relay \
+    bears_a_loud_shell uses_what_is_open asks_by_a_program doctor_goes_by_it each_failure_has_its_words \
+    lists_several follows_a_cluster logs_in_to_few_at_once records_in_the_background loses_its_stream loses_ssh loses_sshd is_killed \
+    loses_the_process_of_streams leaves_what_the_next_start_removes asks_at_the_terminal tells_a_wrong_password opens_beside_mute_hosts \
     comes_back logs_in_again runs_on_the_far_side
 run start_sshd
 run_on_releases

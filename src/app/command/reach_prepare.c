@@ -20,11 +20,21 @@
 #include "beamtop/link/epmd.h"
 
 #define NAMES_SHOWN 20
+#define NAMES_PORT_BYTES 4
+#define QUIET_MS 1500   /* behind the last byte of an answer that is not ended */
 #define EXPLAIN_MS 1000 /* for the reason of a stream that has ended */
 
 static const uint8_t names_request[] = {0, 1, 110};
 
-/* Reads to the end, within the time. False: it does not come. */
+/* Whole lines, behind a port: an answer, maybe with more to come. */
+static bool may_be_all(const struct buf *in)
+{
+    return in->len == NAMES_PORT_BYTES ||
+           (in->len > NAMES_PORT_BYTES && in->data[in->len - 1] == '\n');
+}
+
+/* Reads to the end, within the time; also where nothing follows an answer, since some that carry a
+ * stream (nc of OpenBSD, ncat) do not end it. False: it does not come. */
 static bool read_all(struct buf *out, int fd, uint64_t end_ns)
 {
     char bytes[4096];
@@ -40,8 +50,10 @@ static bool read_all(struct buf *out, int fd, uint64_t end_ns)
             return true; /* reset: what came is judged */
         const uint64_t now = clock_mono_ns();
         struct pollfd more = {.fd = fd, .events = POLLIN};
-        if (now >= end_ns || poll(&more, 1, (int)((end_ns - now) / 1000000u) + 1) == 0)
-            return false;
+        const int left = now < end_ns ? (int)((end_ns - now) / 1000000u) + 1 : 0;
+        const bool quiet = may_be_all(out) && left > QUIET_MS;
+        if (left == 0 || poll(&more, 1, quiet ? QUIET_MS : left) == 0)
+            return quiet;
     }
 }
 
@@ -304,10 +316,6 @@ int reach_prepare_command(struct reach *w, const struct cli_command *command, st
     const bool starts = records && o->target && strcmp(o->target, "start") == 0;
     const char **node = starts ? &o->second : &o->target;
     int rc = 0;
-    if (records && has_url(*node) && o->cluster)
-        return error_set(err, ERR_USAGE,
-                         "a recording does not follow a cluster by a URL: name the nodes, each by "
-                         "its URL");
     if (has_url(*node) || is_file(*node))
         rc = prepare_names(w, node, o, env, err);
     if (rc == 0 && has_url(o->with))

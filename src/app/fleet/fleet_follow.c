@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "app/source/runtime.h"
+#include "app/way/reach.h"
 #include "beamtop/base/spawn.h"
 #include "fleet_internal.h"
 
@@ -92,6 +93,7 @@ static void be_follower(const char *target, const struct cli_options *cli,
     signal(SIGHUP, SIG_IGN);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent) {
         sigprocmask(SIG_SETMASK, before, NULL);
+        reach_leave(env->reach);
         follow_nodes(target, cli, env, to);
     }
     _exit(0);

@@ -156,15 +156,25 @@ bool fleet_asks_cluster(const struct member *m)
     return f->follows && find_seed(f) == m && f->cluster_due_ms <= uv_now(f->setup.loop);
 }
 
+/* A node at the host of a URL's node needs no host where that has none: so it has one name. */
+static int host_len(const struct way_url *seed, const char *seed_node, const char *name)
+{
+    const char *at = strchr(name, '@'), *of_seed = seed_node ? strchr(seed_node, '@') : NULL;
+    const bool beside = !strchr(seed->node, '@') && at && of_seed && strcmp(at, of_seed) == 0;
+    return (int)(beside ? (size_t)(at - name) : strlen(name));
+}
+
 /* Behind the same way as the node that has named it. */
 static int name_behind(const struct naming *n, const struct member *seed, const char *name,
                        struct error *err)
 {
+    char node[LIMIT_NODE_NAME_BYTES + 1];
     struct way_url url;
     struct buf behind;
     int rc = way_url_parse(&url, seed->name, err);
     buf_init(&behind, 0);
-    way_url_put(&behind, &url, name);
+    snprintf(node, sizeof node, "%.*s", host_len(&url, live_peer_node(seed->live), name), name);
+    way_url_put(&behind, &url, node);
     if (rc == 0 && behind.len <= LIMIT_NODE_NAME_BYTES)
         rc = name_member(n, buf_cstr(&behind), &seed->target.cookie, err);
     buf_clear(&behind);

@@ -506,7 +506,7 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
 void target_go_to_its_host(struct target *t)
 {
     const char *at = strchr(t->name, '@');
-    if (t->conn.way && !t->conn.way->proc_tree && at)
+    if (t->conn.way && !t->conn.way->proc_tree && !t->conn.any_host && at)
         t->conn.dial_host = at + 1;
 }
 

@@ -33,7 +33,8 @@ int target_check_name(const char *name, struct error *err);
     "as it is: beamtop sample %lld"
 
 /* By a program that carries streams: to the host in its name, as the far side resolves it, and not
- * to the program's end. A VM of this host is at the end of its way. */
+ * to the program's end, where the URL's node has one. A VM of this host is at the end of its way.
+ */
 void target_go_to_its_host(struct target *t);
 /*
  * Fills t for `name`, or for the OS pid of a VM of this host in its place. A name without a host

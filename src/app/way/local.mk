@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 src_libapp_a_SOURCES += \
 	src/app/way/container.c src/app/way/container.h \
+	src/app/way/way_carry.c src/app/way/way_carry.h \
 	src/app/way/way_child.c src/app/way/way_child.h src/app/way/way_far.c src/app/way/way_far.h \
 	src/app/way/way_logins.c src/app/way/way_logins.h \
 	src/app/way/way_masters.c src/app/way/way_masters.h src/app/way/way_methods.c \

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "app/cli/commands.h"
+#include "app/cli/tell.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/spawn.h"
@@ -22,6 +23,7 @@
 
 #define SERVER_END_MS 4000 /* more than it takes to end by itself */
 #define LOOK_MS 5
+#define ANSWER_FOLLOWS 1
 
 struct stream {
     uint64_t id;
@@ -178,6 +180,15 @@ static int send_ask(struct reach *w, const struct way_ask *ask, int *status, str
     return fail_server(err);
 }
 
+/* What ssh says, beside its prompt. */
+static int tell_words(const char *text)
+{
+    fputc('\n', stderr);
+    tell_line("ssh says: %s", text);
+    return ANSWER_FOLLOWS;
+}
+
+/* 0, ANSWER_FOLLOWS, or an error. */
 static int take_answer(int status, int *fd, enum conn_failure *why, bool *prompts,
                        struct error *err)
 {
@@ -189,6 +200,8 @@ static int take_answer(int status, int *fd, enum conn_failure *why, bool *prompt
     say.text[sizeof say.text - 1] = '\0';
     if (say.state == WAY_SAYS_OPEN)
         return 0;
+    if (say.state == WAY_SAYS_WORDS)
+        return tell_words(say.text);
     *why = (enum conn_failure)say.why;
     *prompts = say.prompts != 0;
     return error_set(err, ERR_CONNECT, "%s", say.text);
@@ -290,10 +303,13 @@ int reach_login_end(int login, int timeout_ms, bool *prompts, struct error *err)
 {
     enum conn_failure why;
     int fd = -1;
-    int rc = await(login, -1, timeout_ms);
+    int rc;
     *prompts = false;
-    rc = rc == 0 ? take_answer(login, &fd, &why, prompts, err)
+    do
+        rc = await(login, -1, timeout_ms) == 0
+                 ? take_answer(login, &fd, &why, prompts, err)
                  : error_set(err, ERR_TIMEOUT, "ssh does not answer. Try --timeout 20");
+    while (rc == ANSWER_FOLLOWS);
     if (fd >= 0)
         close(fd);
     close(login);

@@ -110,6 +110,24 @@ void way_child_read(struct way_child *c, int *fd)
     c->said_all += way_read_last(c->said, sizeof c->said, &c->said_len, fd);
 }
 
+static void hear(void *arg, const char *bytes, size_t n)
+{
+    struct way_child *c = arg;
+    keep_last(c->said, sizeof c->said, &c->said_len, bytes, n);
+    c->said_all += n;
+}
+
+void way_child_carry(struct way_child *c)
+{
+    way_carry(&c->carry, &c->out, c->theirs, hear, c);
+}
+
+void way_child_forget(struct way_child *c)
+{
+    c->said_len = c->said_all = c->told = 0;
+    c->said[0] = '\0';
+}
+
 void way_child_close(struct way_child *c)
 {
     close_fd(&c->status);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "way_carry.h"
 #include "way_methods.h"
 #include "way_wire.h"
 
@@ -22,7 +23,7 @@ struct way_child {
     char before[300]; /* why the method before did not serve; "" */
     int status;       /* the socket of the asker; -1: it has closed it */
     int errors;       /* what the program says; -1: closed */
-    int out;          /* what it prints, of WAY_OPENS_PORT; else -1 */
+    int out;          /* what it prints, of WAY_OPENS_PORT and WAY_OPENS_PRINTED; else -1 */
     int ours;         /* the asker's end of the stream, until that is open */
     int theirs;       /* held until the end has been reported: so the asker sees that first */
     bool waits;       /* for a login to its host (way_logins.h) */
@@ -35,6 +36,9 @@ struct way_child {
     char said[WAY_SAID_BYTES];
     size_t said_len;
     size_t said_all; /* bytes, with those that are not kept */
+    size_t told;     /* … of which a person has these already */
+    struct way_carry carry;
+    off_t log_from; /* what ssh's shared connection logs from there on may be about this */
 };
 
 struct way_children {
@@ -58,7 +62,10 @@ void way_spawn_explain(int errnum, const char *program, struct error *err);
 size_t way_read_last(char *kept, size_t size, size_t *len, int *fd);
 /* The same, into said. */
 void way_child_read(struct way_child *c, int *fd);
-void way_child_close(struct way_child *c); /* its descriptors */
+/* What it prints goes to its stream, from where that begins; what is before it into said. */
+void way_child_carry(struct way_child *c);
+void way_child_forget(struct way_child *c); /* what it has said */
+void way_child_close(struct way_child *c);  /* its descriptors */
 
 /* Answers to the asker, if it is still there. */
 void way_child_say(struct way_child *c, enum way_state state, enum conn_failure why, bool prompts,

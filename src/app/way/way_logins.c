@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "way_logins.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "beamtop/base/clock.h"
@@ -86,7 +87,7 @@ static void start_master(struct way_masters *m, struct way_children *all, struct
     struct error err = {0};
     login->checks = false;
     login->has_exited = false;
-    login->said_len = 0;
+    way_child_forget(login);
     if (way_masters_add(m, &stop, &err) != 0)
         finish(m, all, login, CONN_FAILED_WAY, &err);
     else
@@ -108,6 +109,56 @@ static void start_login(struct way_masters *m, struct way_children *all, const s
     spawn(m, all, login, way_put_check, &stop);
 }
 
+/* ---- what they say to a person */
+
+static bool asks_person(const struct way_child *c)
+{
+    return is_login(c) && c->ask.terminal && !c->checks;
+}
+
+bool way_logins_ask(const struct way_children *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (asks_person(all->all[i]))
+            return true;
+    return false;
+}
+
+/* The last lines that have come since it was called, as many as a message holds; "": none. */
+static void take_lines(struct way_child *login, char out[WAY_TEXT_BYTES])
+{
+    const size_t come = login->said_all - login->told;
+    const size_t n = come < login->said_len ? come : login->said_len;
+    const char *from = login->said + login->said_len - n;
+    const char *end = memrchr(from, '\n', n);
+    out[0] = '\0';
+    if (!end)
+        return; /* the rest of a line may come */
+    login->told += come - n + (size_t)(end + 1 - from);
+    if (end - from >= WAY_TEXT_BYTES)
+        from = end - WAY_TEXT_BYTES + 1;
+    snprintf(out, WAY_TEXT_BYTES, "%.*s", (int)(end - from), from);
+}
+
+void way_logins_tell(struct way_masters *m, struct way_children *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        struct way_child *login = all->all[i];
+        struct error words = {0};
+        char text[WAY_TEXT_BYTES];
+        if (!asks_person(login))
+            continue;
+        const struct way_stop stop = stop_of(login);
+        int log = way_masters_log(m, &stop, &login->log_from);
+        way_child_read(login, &log);
+        take_lines(login, text);
+        error_set(&words, ERR_CONNECT, "%s", text);
+        for (size_t k = 0; *text && k < all->n; k++)
+            if (waits_for(all->all[k], login) && all->all[k]->ask.terminal)
+                way_child_say(all->all[k], WAY_SAYS_WORDS, CONN_FAILED_WAY, false, &words, -1);
+    }
+}
+
 /* ---- their ends */
 
 static void fail_login(struct way_masters *m, struct way_children *all, struct way_child *login)
@@ -117,7 +168,7 @@ static void fail_login(struct way_masters *m, struct way_children *all, struct w
     enum conn_failure why = CONN_FAILED_WAY;
     struct error err = {0};
     bool another;
-    int log = way_masters_log(m, &stop);
+    int log = way_masters_log(m, &stop, &login->log_from);
     way_child_read(login, &log);
     if (login->was_asked && login->said_len == 0)
         error_set(&err, ERR_TIMEOUT,

@@ -16,6 +16,9 @@
 void way_logins_want(struct way_masters *m, struct way_children *all, struct way_child *c);
 /* Logs in to the next hosts that are waited for: few at once, as they may be behind one sshd. */
 void way_logins_go_on(struct way_masters *m, struct way_children *all);
+/* ssh asks a person: what it says goes there, and is looked for often. */
+bool way_logins_ask(const struct way_children *all);
+void way_logins_tell(struct way_masters *m, struct way_children *all);
 /* The program of a login has ended: those who wait for it start, or fail. */
 void way_logins_ended(struct way_masters *m, struct way_children *all, struct way_child *login);
 

@@ -158,19 +158,19 @@ bool way_masters_serves(struct way_masters *m, const struct way_stop *stop)
     return false;
 }
 
-int way_masters_log(struct way_masters *m, const struct way_stop *stop)
+int way_masters_log(struct way_masters *m, const struct way_stop *stop, off_t *from)
 {
-    struct way_master *master = find(m, stop->url);
+    const struct way_master *master = find(m, stop->url);
     struct stat st;
     const int fd =
         master && *master->log ? open(master->log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     if (fd < 0)
         return -1;
     if (fstat(fd, &st) == 0) {
-        if (st.st_size - master->read_to > LOG_BYTES)
-            master->read_to = st.st_size - LOG_BYTES;
-        (void)lseek(fd, master->read_to, SEEK_SET);
-        master->read_to = st.st_size;
+        if (st.st_size - *from > LOG_BYTES)
+            *from = st.st_size - LOG_BYTES;
+        (void)lseek(fd, *from, SEEK_SET);
+        *from = st.st_size;
     }
     return fd;
 }

@@ -18,7 +18,6 @@ struct way_master {
     bool is_used;
     struct way_url url; /* its node does not count */
     char control[108], log[108];
-    off_t read_to; /* so far its log has been read */
     bool ready;
     bool is_users;          /* the user's, at the path of ssh's configuration */
     uint64_t rests_till_ms; /* it failed, and no login is tried until then; 0: any time */
@@ -50,8 +49,9 @@ bool way_masters_rests(struct way_masters *m, const struct way_stop *stop, uint6
                        struct error *why);
 /* A stream over it has failed: the user's one is looked for again. */
 void way_masters_doubt(struct way_masters *m, const struct way_stop *stop);
-/* What it has logged since this was called; -1: nothing. The caller closes it. */
-int way_masters_log(struct way_masters *m, const struct way_stop *stop);
+/* What it has logged from *from on, which becomes where it ends; -1: nothing. The caller closes it.
+ */
+int way_masters_log(struct way_masters *m, const struct way_stop *stop, off_t *from);
 /* Ends them and all other descendants, and removes the directory: 2 s at most. */
 void way_masters_end(struct way_masters *m);
 

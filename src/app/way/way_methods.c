@@ -17,17 +17,20 @@
 #define ALIVE_S 15
 #define ALIVE_COUNT 3
 
-/* Run by a shell in a container, with port and address as arguments. */
+/* Run by a shell there, with port, address, and maybe 1: the stream's begin is said on its output.
+ */
 #define RELAY                                                                                      \
-    "p=$1 a=$2; export " WAY_RELAY_VARIABLE "\n"                                                   \
+    "p=$1 a=$2 o=${3:-2}; export " WAY_RELAY_VARIABLE "\n"                                         \
     "if command -v socat >/dev/null 2>&1; then\n"                                                  \
-    "  echo '" WAY_OPEN_LINE "' >&2; exec socat - \"TCP:$a:$p\"\n"                                 \
+    "  case $a in *:*) t=\"[$a]\" ;; *) t=$a ;; esac\n"                                            \
+    "  echo '" WAY_OPEN_LINE "' >&\"$o\"; exec socat - \"TCP:$t:$p\"\n"                            \
     "elif command -v bash >/dev/null 2>&1; then\n"                                                 \
-    "  exec bash -c 'exec 3<>\"/dev/tcp/$2/$1\" || exit 1\n"                                       \
-    "    echo \"" WAY_OPEN_LINE "\" >&2; exec 4<&0\n"                                              \
-    "    cat <&3 & r=$!; cat <&4 >&3 & w=$!; wait -n; kill $r $w; exit 0' beamtop \"$p\" \"$a\"\n" \
+    "  exec bash --norc -c 'exec 3<>\"/dev/tcp/$2/$1\" || exit 1\n"                                \
+    "    echo \"" WAY_OPEN_LINE "\" >&\"$3\"; exec 4<&0\n"                                         \
+    "    cat <&3 & r=$!; cat <&4 >&3 & w=$!; wait -n; kill $r $w; exit 0' beamtop \"$p\" \"$a\" "  \
+    "\"$o\"\n"                                                                                     \
     "elif command -v nc >/dev/null 2>&1; then\n"                                                   \
-    "  echo '" WAY_OPEN_LINE "' >&2; exec nc \"$a\" \"$p\"\n"                                      \
+    "  echo '" WAY_OPEN_LINE "' >&\"$o\"; exec nc \"$a\" \"$p\"\n"                                 \
     "fi\n"                                                                                         \
     "echo 'beamtop: no relay' >&2; exit 127"
 
@@ -118,7 +121,7 @@ static void put_ssh_relay(struct way_words *w, const struct way_stop *stop)
 {
     char port[8];
     snprintf(port, sizeof port, "%u", stop->port);
-    const char *const command[] = {"sh", "-c", RELAY, "beamtop", port, stop->address};
+    const char *const command[] = {"sh", "-c", RELAY, "beamtop", port, stop->address, "1"};
     put_ssh(w, stop->url, stop->control);
     way_words_add(w, "-oControlMaster=no");
     way_words_add(w, "-oBatchMode=yes");
@@ -287,7 +290,7 @@ void way_put_far(struct way_words *w, const struct way_url *url, const char *con
 
 static const struct way_method methods[] = {
     {WAY_SSH, WAY_OPENS_AT_ONCE, "ssh to", put_ssh_stream},
-    {WAY_SSH, WAY_OPENS_SAID, "ssh to", put_ssh_relay},
+    {WAY_SSH, WAY_OPENS_PRINTED, "ssh to", put_ssh_relay},
     {WAY_DOCKER, WAY_OPENS_SAID, "Docker container", put_container_stream},
     {WAY_PODMAN, WAY_OPENS_SAID, "Podman container", put_container_stream},
     {WAY_K8S, WAY_OPENS_SAID, "kubectl exec in", put_kubectl_stream},

@@ -44,6 +44,7 @@ struct way_stop {
 enum way_opens {
     WAY_OPENS_AT_ONCE, /* its end shows a failure */
     WAY_OPENS_SAID,    /* its errors have the line WAY_OPEN_LINE */
+    WAY_OPENS_PRINTED, /* its output has that line, which the stream follows (way_carry.h) */
     WAY_OPENS_PORT,    /* it prints a port of the loopback here, to connect to */
 };
 

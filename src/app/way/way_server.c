@@ -24,6 +24,7 @@
 #define GRACE_MS 1500  /* for the last bytes of a stream whose asker has gone */
 #define ENDING_MS 200  /* the same when all end */
 #define KILL_MS 700    /* from SIGTERM to SIGKILL */
+#define WORDS_MS 50    /* between looks at what ssh says while it asks a person */
 #define FDS_OF_CHILD 3 /* status, errors, out */
 
 struct server {
@@ -62,7 +63,7 @@ static void open_stream(struct way_child *c)
 static void start_stream(struct server *s, struct way_child *c)
 {
     const struct way_method *m = way_method(c->url.scheme, c->method);
-    const bool prints = m->opens == WAY_OPENS_PORT;
+    const bool prints = m->opens == WAY_OPENS_PORT || m->opens == WAY_OPENS_PRINTED;
     struct way_words words = {0};
     struct way_stop stop = {.url = &c->url,
                             .address = c->ask.address,
@@ -70,8 +71,11 @@ static void start_stream(struct server *s, struct way_child *c)
                             .timeout_s = (c->ask.timeout_ms + 999) / 1000};
     c->starts = false;
     way_masters_find(&s->masters, &stop, true);
+    const int log = way_masters_log(&s->masters, &stop, &c->log_from);
+    if (log >= 0)
+        close(log);
     m->put(&words, &stop);
-    int rc = prints || c->theirs >= 0 ? 0 : make_stream(c);
+    int rc = m->opens == WAY_OPENS_PORT || c->theirs >= 0 ? 0 : make_stream(c);
     if (rc == 0)
         rc = way_spawn(&c->pid, words.all, c->theirs, prints ? &c->out : NULL, &c->errors, false);
     if (rc != 0)
@@ -138,7 +142,7 @@ static void look_whether_open(struct way_child *c)
     if (c->is_open || c->has_exited || c->ask.kind != WAY_ASKS_STREAM)
         return;
     const struct way_method *m = way_method(c->url.scheme, c->method);
-    if (m->opens == WAY_OPENS_SAID && strstr(c->said, WAY_OPEN_LINE))
+    if ((m->opens == WAY_OPENS_SAID && strstr(c->said, WAY_OPEN_LINE)) || c->carry.found)
         open_stream(c);
     else if (m->opens == WAY_OPENS_PORT)
         connect_port(c);
@@ -183,7 +187,7 @@ static bool try_another(struct server *s, struct way_child *c, const struct erro
         c->theirs = theirs;
     snprintf(c->before, sizeof c->before, "%.*s", (int)sizeof c->before - 1, why->text);
     c->pid = 0;
-    c->said_len = c->said_all = 0;
+    way_child_forget(c);
     c->has_exited = false;
     c->end_ms = 0;
     c->method++;
@@ -191,10 +195,28 @@ static bool try_another(struct server *s, struct way_child *c, const struct erro
     return true;
 }
 
+static bool is_carried(const struct way_child *c)
+{
+    return c->ask.kind == WAY_ASKS_STREAM &&
+           way_method(c->url.scheme, c->method)->opens == WAY_OPENS_PRINTED;
+}
+
 /* What it says comes from the far side, and costs time here. */
 static bool says_too_much(const struct way_child *c)
 {
-    return c->said_all > WAY_SAID_MOST;
+    return c->said_all > WAY_SAID_MOST || c->carry.skipped > WAY_BEFORE_MOST;
+}
+
+static void explain_much(const struct way_child *c, const char *name, struct error *err)
+{
+    if (c->carry.skipped > WAY_BEFORE_MOST)
+        error_set(err, ERR_CONNECT,
+                  "%s %s: its login shell prints more than %u KiB before the stream begins. Make "
+                  "it silent where it has no terminal (~/.bashrc, ~/.profile)",
+                  name, c->url.host, WAY_BEFORE_MOST / 1024);
+    else if (says_too_much(c))
+        error_set(err, ERR_CONNECT, "%s %s: ended after %u MiB of errors. Run it there to see them",
+                  name, c->url.host, WAY_SAID_MOST / (1024 * 1024));
 }
 
 static void end_stream(struct server *s, struct way_child *c)
@@ -206,15 +228,11 @@ static void end_stream(struct server *s, struct way_child *c)
     bool another = false;
     /* ssh's exit code is 0 then, as when the node closes the stream. */
     const bool lost = way_masters_lost(&s->masters, &stop);
-    int log = way_masters_log(&s->masters, &stop);
-    if (lost || c->exit_status != 0)
+    if (lost || c->exit_status != 0) {
+        int log = way_masters_log(&s->masters, &stop, &c->log_from);
         way_child_read(c, &log);
-    else if (log >= 0)
-        close(log);
-    if (says_too_much(c))
-        error_set(&err, ERR_CONNECT,
-                  "%s %s: ended after %u MiB of errors. Run it there to see them", m->name,
-                  c->url.host, WAY_SAID_MOST / (1024 * 1024));
+    }
+    explain_much(c, m->name, &err);
     if (lost && c->said_len == 0)
         error_set(&err, ERR_CONNECT, "ssh to %s: the SSH connection is lost", c->url.host);
     way_explain_said(m, &c->url, c->said, &why, &another, &err);
@@ -246,6 +264,8 @@ static void on_exit_of(struct server *s, struct way_child *c, int status)
     c->has_exited = true;
     c->exit_status = status;
     way_child_read(c, &c->errors);
+    if (is_carried(c))
+        way_child_carry(c);
     if (c->ask.kind == WAY_LOGS_IN)
         way_logins_ended(&s->masters, &s->children, c);
     else
@@ -297,7 +317,9 @@ static void look_at_child(struct way_child *c, const struct pollfd *fds)
     }
     if (fds[1].revents != 0)
         way_child_read(c, &c->errors);
-    if (fds[2].revents != 0)
+    if (fds[2].revents != 0 && is_carried(c))
+        way_child_carry(c);
+    else if (fds[2].revents != 0)
         way_child_read(c, &c->out);
     look_whether_open(c);
     if (says_too_much(c))
@@ -317,10 +339,13 @@ static void turn(struct server *s)
         struct pollfd *of = &fds[2 + FDS_OF_CHILD * i];
         of[0] = (struct pollfd){.fd = c->status};
         of[1] = (struct pollfd){.fd = c->errors, .events = POLLIN};
-        of[2] = (struct pollfd){.fd = c->out, .events = POLLIN};
+        of[2] = way_carry_waits(&c->carry) ? (struct pollfd){.fd = c->theirs, .events = POLLOUT}
+                                           : (struct pollfd){.fd = c->out, .events = POLLIN};
         if (c->end_ms != 0 && c->end_ms < due)
             due = c->end_ms;
     }
+    if (way_logins_ask(&s->children) && now + WORDS_MS < due)
+        due = now + WORDS_MS;
     const int wait = due == UINT64_MAX ? -1 : due > now ? (int)(due - now) : 0;
     if (poll(fds, 2 + FDS_OF_CHILD * n, wait) > 0) {
         for (size_t i = 0; i < n; i++)
@@ -328,6 +353,7 @@ static void turn(struct server *s)
         if (fds[0].revents != 0)
             take_asks(s);
     }
+    way_logins_tell(&s->masters, &s->children);
     reap(s);
     if (!s->ending)
         way_logins_go_on(&s->masters, &s->children);

@@ -3,7 +3,8 @@
  * What beamtop and its process of streams (way_server.h) say to each other, between two processes
  * of one program. An ask comes with a socket, on which the answers to it go back: one of
  * WAY_SAYS_OPEN and WAY_SAYS_FAILED, and WAY_SAYS_ENDED when an open stream has ended before that
- * socket was closed. Closing it ends the stream. Each is one message (SOCK_SEQPACKET). */
+ * socket was closed; before them, of a login where ssh asks a person, WAY_SAYS_WORDS: what ssh says
+ * there. Closing it ends the stream. Each is one message (SOCK_SEQPACKET). */
 #ifndef BEAMTOP_APP_WAY_WAY_WIRE_H
 #define BEAMTOP_APP_WAY_WAY_WIRE_H
 
@@ -26,13 +27,15 @@ struct way_ask {
     char url[WAY_URL_BYTES + 1];
 };
 
-enum way_state { WAY_SAYS_OPEN, WAY_SAYS_FAILED, WAY_SAYS_ENDED };
+#define WAY_TEXT_BYTES 700
+
+enum way_state { WAY_SAYS_OPEN, WAY_SAYS_FAILED, WAY_SAYS_ENDED, WAY_SAYS_WORDS };
 
 struct way_say {
     uint32_t state;   /* WAY_SAYS_OPEN of a stream comes with its socket */
     uint32_t why;     /* enum conn_failure, if it failed or ended; then with a text */
     uint32_t prompts; /* it failed since ssh could ask nobody */
-    char text[700];
+    char text[WAY_TEXT_BYTES];
 };
 
 /* Sends a message, with a descriptor unless that is -1. 0 or an errno value; never blocks. */

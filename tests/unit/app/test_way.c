@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* URLs of nodes, the command lines that are made of them, and what errors of other programs mean.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "../../test.h"
 #include "app/pod/pod.h"
 #include "app/way/container.h"
+#include "app/way/way_carry.h"
 #include "app/way/way_methods.h"
 #include "beamtop/base/text.h"
 
@@ -133,6 +137,88 @@ static void check_words(const char *url_text, size_t method, const char *expecte
     way_words_clear(&words);
 }
 
+TEST(test_skip)
+{
+    static const struct {
+        const char *printed;
+        bool found;
+        const char *rest;
+    } cases[] = {
+        {"beamtop: open\nrest", true, "rest"},
+        {"hi\nbeamtop: open\n", true, ""},
+        {"hibbeamtop: open\n\n", true, "\n"},
+        {"beamtop: beamtop: open\nbeamtop: open\n", true, "beamtop: open\n"},
+        {"beamtop: open", false, ""},
+        {"beamtop: open \n", false, ""},
+        {"", false, ""},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *text = cases[i].printed;
+        const size_t len = strlen(text);
+        print_message("# %s\n", text);
+        for (size_t piece = 1; piece <= len + 1; piece++) {
+            struct way_carry y = {0};
+            size_t at = 0;
+            while (at < len && !y.found)
+                at += way_carry_skip(&y, text + at, piece < len - at ? piece : len - at);
+            assert_int_equal(y.found, cases[i].found);
+            assert_string_equal(text + at, cases[i].rest);
+            assert_int_equal(y.skipped, at);
+        }
+    }
+}
+
+static void hear(void *arg, const char *bytes, size_t n)
+{
+    buf_put(arg, bytes, n);
+}
+
+static void make_carried(int program[2], int stream[2])
+{
+    assert_int_equal(pipe2(program, O_NONBLOCK | O_CLOEXEC), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stream), 0);
+    assert_true(write(program[1], "hi\nbeamtop: open\n", 17) == 17);
+}
+
+/* A stream that takes little at a time, and that its receiver leaves in the end. */
+TEST(test_carry)
+{
+    enum { ALL = 3000000 };
+    static struct way_carry y;
+    static uint8_t piece[50000];
+    struct buf heard;
+    int program[2], stream[2];
+    size_t put = 0, got = 0;
+    bool has_waited = false;
+    make_carried(program, stream);
+    buf_init(&heard, 0);
+    while (got < ALL) {
+        for (size_t i = 0; i < sizeof piece; i++)
+            piece[i] = (uint8_t)((put + i) * 7 % 251);
+        const ssize_t written =
+            write(program[1], piece, ALL - put < sizeof piece ? ALL - put : sizeof piece);
+        put += written > 0 ? (size_t)written : 0;
+        way_carry(&y, &program[0], stream[0], hear, &heard);
+        has_waited = has_waited || way_carry_waits(&y);
+        const ssize_t n =
+            way_carry_waits(&y) || put == ALL ? recv(stream[1], piece, 9000, MSG_DONTWAIT) : 0;
+        for (ssize_t i = 0; i < n; i++)
+            assert_int_equal(piece[i], (got + (size_t)i) * 7 % 251);
+        got += n > 0 ? (size_t)n : 0;
+    }
+    assert_true(has_waited);
+    assert_string_equal(buf_cstr(&heard), "hi\nbeamtop: open\n");
+    close(stream[1]);
+    assert_true(write(program[1], "more", 4) == 4);
+    way_carry(&y, &program[0], stream[0], hear, &heard);
+    assert_false(way_carry_waits(&y));
+    close(program[1]);
+    way_carry(&y, &program[0], stream[0], hear, &heard);
+    assert_int_equal(program[0], -1);
+    close(stream[0]);
+    buf_clear(&heard);
+}
+
 TEST(test_words)
 {
     check_words("ssh://me@web1:2222/x", 0,
@@ -144,7 +230,7 @@ TEST(test_words)
                 "ssh -T -a -x -oClearAllForwardings=yes -oLogLevel=INFO -oRemoteCommand=none "
                 "-oServerAliveInterval=15 -oServerAliveCountMax=3 -S/run/c -oControlMaster=no "
                 "-oBatchMode=yes -oConnectTimeout=5 -- web1 'sh' '-c' 'beamtop' '4369' "
-                "'127.0.0.1'");
+                "'127.0.0.1' '1'");
     check_words("docker://shop", 0, "docker exec -i shop sh -c beamtop 4369 127.0.0.1");
     check_words("podman://shop", 0, "podman exec -i shop sh -c beamtop 4369 127.0.0.1");
     check_words("k8s://c%2Fx/ns/pod/app", 0,
