@@ -119,8 +119,15 @@ loses_its_stream() {
 }
 is_killed() { in_a_trace "k8s://shop/guarded/$(name_of)@" beamtop_itself && [ "$ended" = 137 ]; }
 
+hangs() { pgrep -P "$asking" -f 'sleep 1200'; }
+is_killed_while_kubectl_hangs() {
+    XDG_RUNTIME_DIR=$work/run "$beamtop" info k8s://shop/mute --timeout 600 </dev/null >"$work/out" 2>"$work/err" &
+    asking=$!
+    wait_until 60 hangs && kill -9 "$asking" && leaves_nothing_here
+}
+
 once reaches_it needs_no_cookie forwards_a_port each_failure_has_its_words gives_up_on_an_engine \
     pods_fail_in_words bears_a_hostile_pod starts_an_ephemeral_container doctor_says_what_is_missing \
-    says_what_is_not_installed loses_its_stream is_killed
+    says_what_is_not_installed loses_its_stream is_killed is_killed_while_kubectl_hangs
 run put_stand_ins
 run_on_releases

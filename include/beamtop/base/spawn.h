@@ -16,9 +16,11 @@ struct spawn {
     const char *path;    /* NULL: words[0], which PATH finds */
     int in, out, errors; /* -1: /dev/null */
     bool own_group;      /* it may not read of the terminal, nor is it stopped with us */
+    bool outlives;       /* it goes on when we are killed; what it starts itself always does */
 };
 
-/* 0 or an errno value. The caller reaps it. */
+/* 0 or an errno value. The caller reaps it. Unless it outlives us, it is killed when the thread
+ * that has started it ends: that one waits for it. */
 int spawn_start(pid_t *pid, const struct spawn *s);
 /* The program itself, silent; *socket is our end of its standard input, which keeps messages apart.
  * 0 or an errno value. */

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +79,42 @@ TEST(test_no_program)
     char *words[] = {name, NULL};
     pid_t pid;
     assert_int_equal(spawn_start(&pid, &(struct spawn){.words = words}), ENOENT);
+}
+
+/* What a program ends with that waits for a line, when its parent was killed before that. */
+static int status_of_orphan(bool outlives)
+{
+    char shell[] = "sh", option[] = "-c", text[] = "read line; exit 3";
+    char *words[] = {shell, option, text, NULL};
+    int in[2], pids[2], status = 0;
+    pid_t pid = 0;
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); /* its orphan is ours */
+    assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(pids, O_CLOEXEC), 0);
+    const pid_t parent = fork();
+    if (parent == 0) {
+        const struct spawn s = {
+            .words = words, .in = in[0], .out = -1, .errors = -1, .outlives = outlives};
+        if (spawn_start(&pid, &s) == 0 && write(pids[1], &pid, sizeof pid) == sizeof pid)
+            pause();
+        _exit(1);
+    }
+    assert_int_equal(read(pids[0], &pid, sizeof pid), sizeof pid);
+    spawn_kill(parent);
+    assert_int_equal(write(in[1], "\n", 1), 1);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    for (int i = 0; i < 2; i++) {
+        close(in[i]);
+        close(pids[i]);
+    }
+    return status;
+}
+
+TEST(test_killed_parent)
+{
+    const int killed = status_of_orphan(false), outlived = status_of_orphan(true);
+    assert_true(WIFSIGNALED(killed) && WTERMSIG(killed) == SIGKILL);
+    assert_true(WIFEXITED(outlived) && WEXITSTATUS(outlived) == 3);
 }
 
 /* A program that does not end by itself. */
