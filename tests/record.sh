@@ -15,6 +15,6 @@ record_has() { [ "$(record_number "$1")" -ge "$2" ] 2>/dev/null; }
 until_recorded() {
     until record_has "$2" "$3"; do
         is_running "$1" || return 1
-        sleep 0.05
+        sleep 0.5
     done
 }

@@ -98,11 +98,11 @@ finish() {
     exit 0 # what failed is printed: the driver would count an exit code as one more
 }
 
-# wait_until SECONDS COMMAND…: looks twenty times a second, and after two seconds five times, to leave the
+# wait_until SECONDS COMMAND…: looks twenty times a second, and after one second five times, to leave the
 # processor to what it waits for; fails when it never holds. What looks take is not counted, and a pause of
 # 200 ms counts as 100: where looks are slow there are enough of them.
 wait_until() {
-    wait_left=$(($1 * 20)) wait_quick=40
+    wait_left=$(($1 * 20)) wait_quick=20
     shift
     until "$@"; do
         wait_step=1 wait_pause=0.05

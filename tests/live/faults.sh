@@ -70,15 +70,15 @@ lacks() {
     missing=$still
 }
 
-# all_within SECONDS OTP TAKE: as TAKE fills $lines, again and again until none of $faults is missing; each
-# with its seconds in $found.
+# all_within SECONDS OTP TAKE: as TAKE fills $lines, every three seconds until none of $faults is missing;
+# each with its seconds in $found.
 lines=$work/lines
 all_within() {
     missing=$faults found=
     while [ $(($(date +%s) - began)) -lt "$1" ]; do
         "$3" && lacks "$2" "$lines"
         [ -n "$missing" ] || return 0
-        sleep 1
+        sleep 3
     done
     echo "not found in $1 s:$missing; found after (s):$found in:"
     cat "$lines"

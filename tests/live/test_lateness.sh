@@ -49,7 +49,7 @@ a_recording_finds_it() {
     "$beamtop" record "$node" --timeout 60 --cookie-file "$work/cookie" -o "$work/late.btr" --interval 0.5 \
         --budget 100 --for 200s >"$work/text" 2>"$work/err" &
     recording=$!
-    wait_until 60 has_finding
+    wait_long 120 has_finding
     kill -INT "$recording"
     wait "$recording"
     has_finding && return

@@ -29,7 +29,7 @@ begins() {
 }
 
 # comes FILTER: true of its status before long.
-comes() { wait_until 90 status_holds "$1" || { cat "$file.log"; return 1; }; }
+comes() { wait_long 120 status_holds "$1" || { cat "$file.log"; return 1; }; }
 
 # starts WORDS…: until a trace is armed.
 starts() { begins "$@" && comes '.traces >= 1'; }

@@ -56,8 +56,10 @@ has_share() {
 
 # Also where the process table has been used 100,000 times.
 finds_known_shares() {
-    order many && sampled '.[0].samples >= 300' chain --hz 999 || return 1
-    if [ "$otp" -lt 25 ]; then
+    known=timed
+    [ "$otp" -ge 25 ] || known=chain
+    order many && sampled '.[0].samples >= 300' "$known" --hz 999 || return 1
+    if [ "$known" = chain ]; then
         told 'no JIT|no compiled code'
         return
     fi
@@ -213,12 +215,12 @@ records_runs() {
     works chain || return 1
     erl -noinput -name "$node" -dist_listen false -eval 'timer:sleep(300000), halt().' >/dev/null 2>&1 &
     namesake=$!
-    wait_until 60 is_one_of_several || { echo "no second VM is listed"; return 1; }
+    wait_long 120 is_one_of_several || { echo "no second VM is listed"; return 1; }
     rm -f "$work/runs.btr"
     XDG_STATE_HOME=$work/state "$beamtop" record "$node" --cookie-file "$work/cookie" --timeout 30 \
         -i 1 --for 300s --sample 1s --sample-every 2s --hz 199 -o "$work/runs.btr" >"$work/text" 2>"$work/err" &
     run_pid=$!
-    wait_until 60 has_runs
+    wait_long 120 has_runs
     is_one_of_several
     known=$?
     kill -INT "$run_pid"

@@ -25,6 +25,12 @@ works() {
 rests() {
     for dir in $dirs; do order still || return 1; done
 }
+# The other cases need samples of any: what works takes the cores of all other tests.
+rests_but_one() {
+    for dir in $dirs; do
+        [ "$dir" = "$last_dir" ] || order still || return 1
+    done
+}
 
 # Each node's name is the first frame of a stack with the load in it.
 has_each() {
@@ -35,15 +41,17 @@ has_each() {
 
 adds_up_stacks() {
     works || return 1
-    for seconds in 4 16; do
+    for seconds in 1 4 16; do
         remote "$names" --for "${seconds}s" --budget 50 --format folded
         rc=$?
         if [ $rc != 0 ] || has_each; then break; fi
     done
     ends_with 0 "$rc" || return 1
     has_each || { cat "$work/out" "$work/err"; return 1; }
-    remote "$names" --for 4s --budget 50 --format json
-    ends_with 0 $? && holds ".[0].node == \"$count nodes\" and .[0].at_yields and .[0].processes == []" &&
+    remote "$names" --for 2s --budget 50 --format json
+    rc=$?
+    rests_but_one && ends_with 0 "$rc" || return 1
+    holds ".[0].node == \"$count nodes\" and .[0].at_yields and .[0].processes == []" &&
         holds '[.[0].functions[] | select(.function == "sample_load:chain_main/0") | .total_share] | length == 1 and .[0] > 0.5'
 }
 

@@ -75,7 +75,7 @@ is_recorded_for_strangers() {
         --cookie "$(cat "$work/cookie")" --timeout 30 --budget 50 -i 1 --for 300s --sample 1s --sample-every 2s \
         -o "$work/stranger/runs.btr" >"$work/text" 2>"$work/err" &
     run_pid=$!
-    wait_until 60 has_leaf
+    wait_long 120 has_leaf
     kill -INT "$run_pid"
     wait "$run_pid"
     order still

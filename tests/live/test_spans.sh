@@ -331,10 +331,10 @@ a_recording_keeps_captures() {
         --spans 'spans_load:root(cast)' --spans-every 2s --force -o "$work/kept" \
         >"$work/text" 2>"$work/err" </dev/null &
     recording=$!
-    wait_until 60 reports_a_failure
+    wait_long 120 reports_a_failure
     reported=$?
     order no_system_tracer
-    wait_until 60 reports_the_request
+    wait_long 120 reports_the_request
     kill -INT "$recording"
     wait "$recording"
     code=$?

@@ -61,7 +61,7 @@ knows_the_rest() {
     "$beamtop" record "$node" -o "$work/r$otp.btr" --for 300s -i 1 --timeout 30 \
         --cookie-file "$work/cookie" >"$work/recorded" 2>&1 &
     recording=$!
-    wait_until 60 report_knows
+    wait_long 120 report_knows
     kill -INT "$recording"
     wait "$recording" || { cat "$work/recorded"; return 1; }
     says 'All 2 dirty I/O schedulers are blocked since' && says 'beamtop pstack NODE'
@@ -134,7 +134,7 @@ records_at_the_headers_pace_whatever_the_price() {
     "$beamtop" record "$node" -o "$work/p$otp.btr" --for 300s -i 0.5 --budget 0.01 --timeout 30 \
         --cookie-file "$work/cookie" >"$work/recorded" 2>&1 &
     recording=$!
-    wait_until 60 header_ticks
+    wait_long 120 header_ticks
     ticked=$?
     kill -INT "$recording"
     wait "$recording" || { cat "$work/recorded"; return 1; }
