@@ -272,29 +272,29 @@ tests_live_test_same_LDADD = src/liblocal.a $(ELFUTILS_LIBS) $(REPORT_LIBS) $(JA
 check_PROGRAMS += tests/live/select
 tests_live_select_LDADD = $(TRACE_LIBS)
 # They begin first, the longest of them before: the last one that ends decides how long all take.
-LONG_TESTS = tests/live/test_mnesia.sh tests/live/test_ports.sh tests/live/test_mesh.sh \
-	tests/live/test_queries.sh tests/live/test_spans.sh tests/live/test_stall.sh \
-	tests/live/test_sample.sh tests/live/test_large.sh tests/live/test_events.sh \
-	tests/live/test_spans_fleet.sh tests/live/test_record_fleet.sh tests/live/test_report.sh \
-	tests/live/test_findings.sh tests/live/test_trace_batch.sh tests/live/test_terms.sh \
-	tests/live/test_ways.sh tests/live/test_modules.sh tests/live/test_traces.sh \
-	tests/live/test_tables.sh tests/live/test_faults.sh tests/live/test_record_trace.sh \
-	tests/live/test_waits.sh tests/live/test_lateness.sh tests/live/test_healthy.sh \
-	tests/live/test_names.sh tests/live/test_spans_with.sh tests/live/test_calls_fleet.sh \
-	tests/live/test_stacks.sh tests/live/test_spans_calls.sh
+LONG_TESTS = tests/live/test_record_fleet.sh tests/live/test_mesh.sh tests/live/test_stall.sh \
+	tests/live/test_queries.sh tests/live/test_sample.sh tests/live/test_tls.sh \
+	tests/live/test_events.sh tests/live/test_spans.sh tests/live/test_spans_fleet.sh \
+	tests/live/test_ports.sh tests/live/test_mnesia.sh tests/live/test_faults.sh \
+	tests/live/test_terms.sh tests/live/test_findings.sh tests/live/test_ssh.sh \
+	tests/live/test_report.sh tests/live/test_waits.sh tests/live/test_tables.sh \
+	tests/live/test_stacks.sh tests/live/test_record_trace.sh tests/live/test_large.sh \
+	tests/live/test_names.sh tests/live/test_ways.sh tests/live/test_modules.sh \
+	tests/live/test_spans_with.sh tests/live/test_trace_batch.sh tests/live/test_traces.sh \
+	tests/live/test_spans_calls.sh tests/live/test_outside.sh tests/live/test_calls_fleet.sh \
+	tests/live/test_healthy.sh tests/live/test_lateness.sh tests/live/test_pods.sh
 LIVE_TESTS = tests/live/test_calls.sh tests/live/test_calls_batch.sh tests/live/test_closed.sh \
 	tests/live/test_completion.sh tests/live/test_cpus.sh tests/live/test_demo.sh \
 	tests/live/test_doctor.sh tests/live/test_examples.sh tests/live/test_fleet.sh \
 	tests/live/test_gateway.sh tests/live/test_heaps.sh tests/live/test_holders.sh \
 	tests/live/test_late.sh tests/live/test_members.sh tests/live/test_near.sh \
-	tests/live/test_odd_nodes.sh tests/live/test_output.sh tests/live/test_outside.sh \
-	tests/live/test_perf_map.sh tests/live/test_planted.sh tests/live/test_pods.sh \
-	tests/live/test_preflights.sh tests/live/test_prompt_fleet.sh tests/live/test_sample_fleet.sh \
-	tests/live/test_sample_remote.sh tests/live/test_select.sh tests/live/test_sharing.sh \
-	tests/live/test_spans_elixir.sh tests/live/test_spans_gateway.sh tests/live/test_spans_kills.sh \
-	tests/live/test_spans_shapes.sh tests/live/test_ssh.sh tests/live/test_suspenders.sh \
-	tests/live/test_system.sh tests/live/test_tls.sh tests/live/test_trace_caps.sh \
-	tests/live/test_trace_fleet.sh tests/live/test_trace_kills.sh tests/live/test_waits_spans.sh
+	tests/live/test_odd_nodes.sh tests/live/test_output.sh tests/live/test_perf_map.sh \
+	tests/live/test_planted.sh tests/live/test_preflights.sh tests/live/test_prompt_fleet.sh \
+	tests/live/test_sample_fleet.sh tests/live/test_sample_remote.sh tests/live/test_select.sh \
+	tests/live/test_sharing.sh tests/live/test_spans_elixir.sh tests/live/test_spans_gateway.sh \
+	tests/live/test_spans_kills.sh tests/live/test_spans_shapes.sh tests/live/test_suspenders.sh \
+	tests/live/test_system.sh tests/live/test_trace_caps.sh tests/live/test_trace_fleet.sh \
+	tests/live/test_trace_kills.sh tests/live/test_waits_spans.sh
 TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_findings.sh tests/tmux/test_life.sh tests/tmux/test_link.sh tests/tmux/test_look.sh tests/tmux/test_outside.sh \
 	tests/tmux/test_record.sh tests/tmux/test_replay.sh tests/tmux/test_spans.sh tests/tmux/test_trace.sh \
 	tests/tmux/test_views.sh
