@@ -138,6 +138,7 @@ const char *tls_explain(struct tls_session *s, enum tls_fault *why)
         return explain_alert(s, 70, why);
     case SSL_R_WRONG_VERSION_NUMBER:
     case SSL_R_PACKET_LENGTH_TOO_LONG:
+    case SSL_R_DATA_LENGTH_TOO_LONG: /* OpenSSL 3.2 and later */
     case SSL_R_HTTP_REQUEST:
         *why = TLS_FAULT_OTHER_PROTOCOL;
         return "does not answer in TLS: give --no-tls if the node has none";
