@@ -207,8 +207,6 @@ static void test_no_nodes(void **state)
          CONN_FAILED_NOT_ALLOWED,
          "net_kernel:allow/1",
          0},
-        {"alive", hear_and_say, {BYTES("\0\6salive"), true}, CONN_FAILED_NAME_TAKEN, "quit one", 0},
-        {"nok", hear_and_say, {BYTES("\0\4snok"), true}, CONN_FAILED_NAME_TAKEN, "quit one", 0},
         {"garbage",
          hear_and_say,
          {BYTES("\xff\x9b\1\0\x80 no node says this"), true},
