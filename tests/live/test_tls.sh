@@ -3,7 +3,7 @@
 # Nodes with TLS distribution: by the options and by the node's own files, in TLS 1.2 and 1.3; a top and
 # a trace; and each way to fail, with its own text. The load is idle_load.erl, the certificates are made
 # here by openssl.
-# shellcheck disable=SC1091,SC2030,SC2031,SC2034,SC2154,SC2317
+# shellcheck disable=SC1091,SC2030,SC2031,SC2034,SC2086,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
 . "$BEAMTOP_SRCDIR/tests/record.sh"
@@ -20,24 +20,34 @@ command -v openssl >/dev/null || skip_all "no openssl here"
 certs=$work/certs
 mkdir "$certs"
 
+# makes_ca NAME [SUBJECT]
 makes_ca() {
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$certs/$1.key" \
-        -out "$certs/$1.pem" -subj "/CN=$1" -days 2
+        -out "$certs/$1.pem" -subj "/CN=${2-$1}" -days 2
 }
 
 # makes_cert CA NAME [EXTENSION [OPTIONS]]
 makes_cert() {
     openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$certs/$2.key" -out "$certs/$2.csr" \
         -subj "/CN=$2" || return 1
-    printf 'subjectAltName=IP:127.0.0.1\n%s\n' "${3-}" >"$certs/ext"
-    # shellcheck disable=SC2086
+    printf 'subjectAltName=IP:127.0.0.1,DNS:*.shop.example\n%s\n' "${3-}" >"$certs/ext"
     openssl x509 -req -in "$certs/$2.csr" -CA "$certs/$1.pem" -CAkey "$certs/$1.key" -CAcreateserial \
         -extfile "$certs/ext" -out "$certs/$2.pem" ${4:--days 2}
 }
 
-# One that has ended: x509 takes days only, ca takes dates.
-makes_expired() {
-    makes_cert ca expired || return 1
+# dated NAME FROM TO WORDS…: the request of NAME, or a key of itself, for those years: x509 takes days only,
+# ca takes dates.
+dated() {
+    dated_name=$1 dated_from=$2 dated_to=$3
+    shift 3
+    openssl ca -batch -config "$certs/ca.cnf" -keyfile "$certs/ca.key" -out "$certs/$dated_name.pem" \
+        -startdate "${dated_from}0101000000Z" -enddate "${dated_to}0101000000Z" "$@"
+}
+
+# Of this CA: a client's that has ended and one that has not begun, the CA's own likewise; and that as an
+# intermediate one of another root.
+makes_dated() {
+    makes_cert ca expired && makes_cert ca early || return 1
     mkdir "$certs/db" && : >"$certs/db/index" && echo 01 >"$certs/db/serial" || return 1
     cat >"$certs/ca.cnf" <<END
 [ca]
@@ -48,11 +58,23 @@ serial=$certs/db/serial
 new_certs_dir=$certs/db
 default_md=sha256
 policy=p
+unique_subject=no
 [p]
 commonName=supplied
+[v3_ca]
+basicConstraints=critical,CA:true
 END
-    openssl ca -batch -config "$certs/ca.cnf" -cert "$certs/ca.pem" -keyfile "$certs/ca.key" -in "$certs/expired.csr" \
-        -out "$certs/expired.pem" -startdate 20200101000000Z -enddate 20210101000000Z
+    openssl req -new -key "$certs/ca.key" -subj /CN=ca -out "$certs/ca.csr" || return 1
+    dated expired 2020 2021 -cert "$certs/ca.pem" -in "$certs/expired.csr" &&
+        dated early 2048 2049 -cert "$certs/ca.pem" -in "$certs/early.csr" &&
+        dated old_ca 2020 2021 -selfsign -extensions v3_ca -in "$certs/ca.csr" &&
+        dated early_ca 2048 2049 -selfsign -extensions v3_ca -in "$certs/ca.csr"
+}
+makes_chain() {
+    makes_ca root && printf 'basicConstraints=critical,CA:true\n' >"$certs/ext" || return 1
+    openssl x509 -req -in "$certs/ca.csr" -CA "$certs/root.pem" -CAkey "$certs/root.key" -CAcreateserial -days 2 \
+        -extfile "$certs/ext" -out "$certs/between.pem" &&
+        cat "$certs/root.pem" "$certs/between.pem" >"$certs/chain.pem"
 }
 
 # Of another CA with the same name; and with a key of the first CA's, as while files are replaced.
@@ -63,7 +85,7 @@ makes_renewed() {
 
 makes_all() {
     makes_ca ca && makes_ca other && makes_cert ca node && makes_cert ca client && makes_cert other stranger &&
-        makes_cert ca server extendedKeyUsage=serverAuth && makes_expired &&
+        makes_cert ca server extendedKeyUsage=serverAuth && makes_dated && makes_chain &&
         makes_renewed && openssl pkey -in "$certs/client.key" -aes256 -passout pass:sesame -out "$certs/locked.key"
 }
 
@@ -109,15 +131,15 @@ by_options() {
 by_an_encrypted_key() {
     printf 'sesame\n' >"$work/password"
     locked="--tls-cert $certs/client.pem --tls-key $certs/locked.key"
-    # shellcheck disable=SC2086
     asks $locked --tls-key-password-file "$work/password"
     ends_with 0 $? || return 1
-    # shellcheck disable=SC2086
     BEAMTOP_TLS_KEY_PASSWORD=sesame asks $locked
     ends_with 0 $? || return 1
-    # shellcheck disable=SC2086
     asks $locked
-    ends_with 3 $? && told 'encrypted needs its password'
+    ends_with 3 $? && told 'encrypted needs its password' || return 1
+    BEAMTOP_TLS_KEY_PASSWORD=wrong asks $locked
+    ends_with 3 $? && told 'Check its password' || return 1
+    fails "$not_a_pair" --tls-cert "$certs/client.pem" --tls-key "$certs/stranger.key"
 }
 
 # A line of it for the node, and its error with the file and the line.
@@ -196,21 +218,40 @@ begin_rejections() {
     begins 'asks for a certificate of its clients: give --tls-cert' --tls-verify none
     begins 'does not know the CA of the certificate' $c "$certs/stranger.pem" $k "$certs/stranger.key"
     begins 'it is expired' $c "$certs/expired.pem" $k "$certs/expired.key"
+    begins 'or not valid yet' $c "$certs/early.pem" $k "$certs/early.key"
     begins 'clientAuth' $c "$certs/server.pem" $k "$certs/server.key"
 }
 c=--tls-cert k=--tls-key
+client="$c $certs/client.pem $k $certs/client.key"
 rejections_have_texts() { begin_rejections && all_fail; }
 
 # What beamtop says is the same in all versions.
 failures_have_texts() {
     begin_rejections
-    begins 'no CA trusted here has signed' $c "$certs/client.pem" $k "$certs/client.key" --tls-cacert "$certs/other.pem"
-    begins 'rejected the cookie' --cookie-file "$work/wrong" $c "$certs/client.pem" $k "$certs/client.key"
+    begins 'no CA trusted here has signed' $client --tls-cacert "$certs/other.pem"
+    begins 'does not send the certificates between' $client --tls-cacert "$certs/root.pem"
+    begins 'whose CA is expired' $client --tls-cacert "$certs/old_ca.pem"
+    begins 'or not valid yet: give the CA' $client --tls-cacert "$certs/early_ca.pem"
+    begins 'rejected the cookie' --cookie-file "$work/wrong" $client
     one=$node
-    node=${node%@*}@localhost
-    begins 'for another host name' $c "$certs/client.pem" $k "$certs/client.key" --tls-cacert "$certs/ca.pem" --tls-verify full
+    for host in localhost a.b.shop.example; do # a wildcard is of one label
+        node=${one%@*}@$host
+        begins 'for another host name' $client --host 127.0.0.1 --tls-cacert "$certs/ca.pem" --tls-verify full
+    done
     node=$one
     all_fail
+}
+
+# Its CA is an intermediate one here; a wildcard in its certificate.
+chains_and_wildcards_fit() {
+    asks $client --tls-cacert "$certs/chain.pem" --tls-verify full
+    ends_with 0 $? && has_no_notice || return 1
+    one=$node
+    node=${one%@*}@a.shop.example
+    asks $client --host 127.0.0.1 --tls-cacert "$certs/ca.pem" --tls-verify full
+    fits=$?
+    node=$one
+    ends_with 0 $fits && says "$node" && logs_nothing
 }
 
 # Found out by the alert; OTP 23 only closes.
@@ -227,6 +268,33 @@ is_found_out() {
     ends_with 0 $? && holds '.[0].system.processes > 20' && told 'was not checked' || return 1
     [ "$(grep -c ALERT "$work/node")" -le 1 ] || { cat "$work/node"; return 1; }
 }
+
+ciphers_differ() {
+    stop_node
+    start_tls "$1" "'tlsv1.2'" '{ciphers, ["ECDHE-RSA-AES128-GCM-SHA256"]}' || return 1
+    fails 'no cipher in common' $client
+    told=$?
+    stop_node
+    return $told
+}
+
+# A node without files: its certificates are terms, as `io:format` writes them, beside functions.
+by_terms() {
+    stop_node
+    start_tls "$1" "'tlsv1.2'" || return 1
+    : >"$work/node"
+    cat >"$at/optfile" <<END
+[{server, []}, {client, [{verify_fun, {fun inet_tls_dist:verify_client/3, []}}, {verify, verify_peer},
+  {cacerts, [$(der x509 ca.pem)]},
+  {certs_keys, [#{cert => $(der x509 client.pem), key => {'ECPrivateKey', $(der pkey client.key)}}]}]}].
+END
+    rm "$at"/client.* && by_its_own_files && "$beamtop" doctor "$node" --cookie-file "$work/cookie" >"$work/out" 2>"$work/err"
+    says 'does not use verify_fun' || return 1
+    sed 's/{cert.*/{password, fun() -> "x" end}]}]./' "$at/optfile" >"$work/optfile" && cp "$work/optfile" "$at/optfile"
+    fails 'asks for a certificate.*not used: no certificate is in them, beside password, verify_fun'
+}
+# der COMMAND FILE: as a binary of Erlang.
+der() { openssl "$1" -in "$certs/$2" -outform DER | od -An -v -tu1 | awk '{ for (i = 1; i <= NF; i++) printf "%s%s", n++ ? "," : "<<", $i } END { print ">>" }'; }
 
 versions_differ() {
     stop_node
@@ -342,8 +410,10 @@ printf 'not this' >"$work/wrong"
 
 # The node of the first is the one that each release starts with.
 differ tcp_nodes_say_nothing_in_tls starts_by_tls by_its_own_files links_are_tls by_options by_an_encrypted_key \
-    by_the_configuration traces leaves_nothing failures_have_texts tcp_is_tried_first other_version is_found_out \
+    by_the_configuration chains_and_wildcards_fit traces leaves_nothing failures_have_texts tcp_is_tried_first other_version is_found_out \
     by_arguments survives_renewal by_ipv6 of_another_user
-once versions_differ
+once by_terms
+# Each with a node of its kind: on more than one release only in the longer check.
+if [ "${BEAMTOP_CHECK:-}" = all ]; then differ versions_differ ciphers_differ; else once versions_differ ciphers_differ; fi
 starts_by_tls() { stop_node && start_tls "$1" "'tlsv1.2'"; }
 run_on_releases

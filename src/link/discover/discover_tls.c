@@ -235,7 +235,7 @@ static int load_parts(struct look *l, struct parts *p, struct tls_context **out)
         .note = unused,
     };
     if (rc == 0 && n == 0 && *unused)
-        return error_set(l->why, ERR_NOT_FOUND, "it has no certificate but by %s", unused);
+        return error_set(l->why, ERR_NOT_FOUND, "no certificate is in them, beside %s", unused);
     if (rc == 0 && n + m.cacert.len > 0)
         rc = tls_context_new(out, &m, "its certificates", l->why);
     if (rc != 0 && *unused)

@@ -29,9 +29,10 @@ static const struct cause alerts[] = {
      "rejects the certificate that beamtop shows: it is expired, or not valid yet. Renew it"},
     {48, TLS_FAULT_CA,
      "does not know the CA of the certificate that beamtop shows: use one that a CA in the node's "
-     "cacertfile has signed"},
+     "cacertfile has signed, with the certificates between the two behind it"},
     {70, TLS_FAULT_VERSION,
      "has no TLS version in common with this beamtop: see `versions` in the node's TLS options"},
+    {71, TLS_FAULT_OTHER, NULL}, /* of OTP; of others 40 */
 };
 
 /* What is wrong with the node's certificate. */
@@ -61,11 +62,19 @@ static const struct cause checks[] = {
 };
 
 static const char peer_ca[] =
-    "shows a certificate that no CA trusted here has signed: probably the node is of another "
-    "cluster. --tls-cacert FILE gives its CA";
+    "shows a certificate that no CA trusted here has signed: the node is of another cluster, or "
+    "does not send the certificates between its own and the CA. --tls-cacert FILE takes all of "
+    "them";
+static const char peer_ca_dates[] =
+    "shows a certificate whose CA is expired, or not valid yet: give the CA's current certificate "
+    "with --tls-cacert FILE, or renew it";
 static const char peer_name[] =
     "shows a certificate for another host name: give the node's name as in the certificate, or "
     "--tls-verify ca";
+
+static const char ciphers[] =
+    "has no cipher in common with this beamtop: see `ciphers` in the node's TLS options, and the "
+    "kind of its key";
 
 static const char *find(const struct cause *causes, size_t count, int number, enum tls_fault *why)
 {
@@ -73,7 +82,10 @@ static const char *find(const struct cause *causes, size_t count, int number, en
         if (causes[i].number != number)
             continue;
         *why = causes[i].why;
-        return causes[i].text ? causes[i].text : *why == TLS_FAULT_PEER_NAME ? peer_name : peer_ca;
+        return causes[i].text                ? causes[i].text
+               : *why == TLS_FAULT_PEER_NAME ? peer_name
+               : *why == TLS_FAULT_OTHER     ? ciphers
+                                             : peer_ca;
     }
     return NULL;
 }
@@ -81,6 +93,10 @@ static const char *find(const struct cause *causes, size_t count, int number, en
 /* 40 with TLS 1.2, 116 with 1.3 where none was shown; 40 also where one does not fit. */
 static const char *explain_client(const struct tls_session *s, enum tls_fault *why)
 {
+    if (SSL_get_state(s->ssl) == TLS_ST_CW_CLNT_HELLO) {
+        *why = TLS_FAULT_OTHER;
+        return ciphers;
+    }
     const bool shows = SSL_get_certificate(s->ssl) != NULL;
     *why = shows ? TLS_FAULT_UNFIT : TLS_FAULT_NO_CERT;
     return shows ? "rejects the certificate that beamtop shows: probably its extended key usage "
@@ -113,6 +129,8 @@ static const char *explain_check(const struct tls_session *s, enum tls_fault *wh
 {
     const int result = (int)SSL_get_verify_result(s->ssl);
     const char *text = find(checks, ARRAY_LEN(checks), result, why);
+    if (text && *why == TLS_FAULT_PEER_EXPIRED && s->depth > 0)
+        return peer_ca_dates;
     if (text)
         return text;
     *why = TLS_FAULT_PEER_CA;
@@ -144,7 +162,10 @@ const char *tls_explain(struct tls_session *s, enum tls_fault *why)
         return "does not answer in TLS: give --no-tls if the node has none";
     default:
         return explain_other(s, "sends TLS that this beamtop does not accept",
-                             ": see the node's log, and `ciphers` in its TLS options", why);
+                             SSL_get_state(s->ssl) == TLS_ST_OK
+                                 ? ": probably something on the way changes its bytes"
+                                 : ": see the node's log, and `ciphers` in its TLS options",
+                             why);
     }
 }
 #endif

@@ -31,6 +31,16 @@ static bool set_host(struct tls_session *s, const char *host)
                    : SSL_set1_host(s->ssl, host) == 1;
 }
 
+/* Keeps where in the chain the check has failed. */
+static int on_checked(int ok, X509_STORE_CTX *chain)
+{
+    SSL *ssl = X509_STORE_CTX_get_ex_data(chain, SSL_get_ex_data_X509_STORE_CTX_idx());
+    struct tls_session *s = SSL_get_app_data(ssl);
+    if (!ok)
+        s->depth = X509_STORE_CTX_get_error_depth(chain);
+    return ok;
+}
+
 int tls_session_new(struct tls_session **out, struct tls_context *context, const char *host,
                     struct error *err)
 {
@@ -48,6 +58,8 @@ int tls_session_new(struct tls_session **out, struct tls_context *context, const
         alloc_fail();
     SSL_set_bio(s->ssl, s->in, s->out);
     SSL_set_connect_state(s->ssl);
+    SSL_set_app_data(s->ssl, s);
+    SSL_set_verify(s->ssl, SSL_get_verify_mode(s->ssl), on_checked);
     buf_init(&s->kept, 0);
     if (!set_host(s, host)) {
         ERR_clear_error();

@@ -17,6 +17,7 @@ struct tls_session {
     bool broken;
     unsigned long error; /* the first of OpenSSL's, once broken */
     struct buf kept;     /* of tls_write() */
+    int depth;           /* of the certificate that failed: 0 is the peer's */
     char text[256];      /* of tls_explain() */
 };
 

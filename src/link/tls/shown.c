@@ -39,7 +39,9 @@ static int take_key(struct shown *s, const struct tls_identity *m, const char *w
     BIO_free(bio);
     if (!s->key)
         return tls_refuse(whose, "no usable private key in PEM",
-                          m->password ? "" : ". One that is encrypted needs its password", err);
+                          m->password ? ". Check its password"
+                                      : ". One that is encrypted needs its password",
+                          err);
     if (X509_check_private_key(s->cert, s->key) == 1)
         return 0;
     return tls_refuse(

@@ -354,6 +354,53 @@ TEST(test_failures)
     }
 }
 
+/* A server of an EC certificate takes only a cipher for RSA. */
+TEST(test_ciphers)
+{
+    struct server s;
+    enum tls_fault why = TLS_FAULT_NONE;
+    server_open(&s, TLS1_2_VERSION, SSL_VERIFY_NONE, 86400);
+    assert_int_equal(SSL_set_cipher_list(s.ssl, "ECDHE-RSA-AES128-GCM-SHA256"), 1);
+    struct tls_session *t = open_session(NULL, "node.example");
+    assert_int_equal(shake(&s, t, 65536), TLS_BROKEN);
+    assert_non_null(strstr(tls_explain(t, &why), "no cipher in common"));
+    assert_int_equal(why, TLS_FAULT_OTHER);
+    tls_session_free(t);
+    server_close(&s);
+}
+
+/* The way is not clean in mid-stream: the peer says so by an alert, or beamtop does. */
+TEST(test_bad_records)
+{
+    static const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};
+    for (size_t i = 0; i < 4; i++) {
+        struct server s;
+        enum tls_fault why;
+        char text[100];
+        size_t n = 0;
+        server_open(&s, versions[i % 2], SSL_VERIFY_NONE, 86400);
+        struct tls_session *t = open_session(NULL, "node.example");
+        assert_int_equal(shake(&s, t, 65536), TLS_DONE);
+        while (carry(&s, t, 65536))
+            (void)SSL_do_handshake(s.ssl);
+        static const char bad[] = "\x17\3\3\0\x20 0123456789abcdef0123456789abcde";
+        if (i < 2) {
+            assert_int_equal(BIO_write(s.in, bad, sizeof bad - 1), sizeof bad - 1);
+            assert_true(SSL_read(s.ssl, text, sizeof text) < 0);
+            while (carry(&s, t, 65536)) {
+            }
+        } else {
+            tls_feed(t, (const uint8_t *)bad, sizeof bad - 1);
+        }
+        assert_int_equal(tls_read(t, text, sizeof text, &n), TLS_BROKEN);
+        const char *said = tls_explain(t, &why);
+        assert_non_null(strstr(said, i < 2 ? "an alert (" : "something on the way changes"));
+        assert_int_equal(tls_out(t).len > 0, i >= 2);
+        tls_session_free(t);
+        server_close(&s);
+    }
+}
+
 static enum tls_fault hears(const void *bytes, size_t len)
 {
     enum tls_fault why = TLS_FAULT_NONE;
@@ -371,7 +418,8 @@ TEST(test_other_peers)
     assert_int_equal(hears("HTTP/1.1 400 Bad Request\r\n", 26), TLS_FAULT_OTHER_PROTOCOL);
     assert_int_equal(hears("\0\3sok", 5), TLS_FAULT_OTHER_PROTOCOL);
     assert_int_equal(hears("\x15\3\3\0\2\2\x46", 7), TLS_FAULT_VERSION);
-    assert_int_equal(hears("\x15\3\3\0\2\2\x28", 7), TLS_FAULT_NO_CERT);
+    assert_int_equal(hears("\x15\3\3\0\2\2\x28", 7), TLS_FAULT_OTHER); /* before its hello */
+    assert_int_equal(hears("\x15\3\3\0\2\2\x47", 7), TLS_FAULT_OTHER);
     assert_int_equal(hears("\x15\3\3\0\2\2\x30", 7), TLS_FAULT_CA);
     assert_int_equal(hears("\x15\3\3\0\2\2\x2d", 7), TLS_FAULT_EXPIRED);
     assert_int_equal(hears("\x15\3\3\0\2\2\x2b", 7), TLS_FAULT_UNFIT);
