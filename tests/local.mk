@@ -302,7 +302,7 @@ TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_findings.sh tests/tmux/test_
 # What `./bootstrap check` runs, and what only `./bootstrap check all` does.
 QUICK_TESTS = $(LONG_TESTS) $(UNIT_LONG) $(LIVE_BINARIES) $(LIVE_LINK) $(SCRIPT_TESTS) $(LIVE_TESTS) \
 	$(TMUX_TESTS) $(UNIT_SHORT)
-REST_TESTS = tests/live/test_million.sh tests/live/test_release.sh \
+REST_TESTS = tests/live/test_engines.sh tests/live/test_million.sh tests/live/test_release.sh \
 	tests/tmux/test_idle.sh tests/tmux/test_pictures.sh
 ALL_TESTS = $(QUICK_TESTS) $(REST_TESTS)
 TESTS = $(ALL_TESTS)

@@ -81,13 +81,11 @@ static int run_with_ways(const struct cli_command *command, struct cli_options *
     struct tls_lines tls = {0};
     int rc = command->options & FOR_CONNECT ? settings_read_tls(&tls, options, env, &err) : 0;
     env->tls_lines = &tls;
-    env->reach = reach_new();
     if (rc == 0)
         rc = reach_prepare_command(env->reach, command, options, env, &err);
     const int code = rc != 0 ? tell_error(&err) : command->run(options, env);
     outside_after(command, options, env, code);
     tls_lines_clear(&tls);
-    reach_free(env->reach); /* with the texts of options that it has put there */
     return code;
 }
 
@@ -105,9 +103,12 @@ static int run_command(const struct cli_command *command, struct cli_options *op
         tell_error(&err);
         return EXIT_FAILED;
     }
-    if (way_far_is_asked(command, options))
-        return way_far_run(options, argv);
-    return run_with_ways(command, options, env);
+    env->reach = reach_new();
+    const int code = way_far_is_asked(command, options, env->reach)
+                         ? way_far_run(options, argv)
+                         : run_with_ways(command, options, env);
+    reach_free(env->reach); /* with the texts of options that it has put there */
+    return code;
 }
 
 /*

@@ -49,6 +49,13 @@ put_hosts() {
 	END
 }
 
+runs_sshd() {
+    : >"$work/sshd.log"
+    "$sshd_program" -D -f "$work/sshd.conf" -E "$work/sshd.log" &
+    sshd_pid=$!
+    wait_until 60 sshd_settles && is_running "$sshd_pid"
+}
+
 start_sshd() {
     for key in host key stranger; do
         ssh-keygen -q -t ed25519 -N '' -f "$work/$key" || return 1
@@ -73,10 +80,7 @@ start_sshd() {
 	 AllowTcpForwarding no
 	 SetEnv PATH=$work/far:/usr/bin:/bin HOME=$work/home
 	END
-        : >"$work/sshd.log"
-        "$sshd_program" -D -f "$work/sshd.conf" -E "$work/sshd.log" &
-        sshd_pid=$!
-        wait_until 60 sshd_settles && is_running "$sshd_pid" && break
+        runs_sshd && break
     done
     sshd_says 'Server listening' || { cat "$work/sshd.log"; return 1; }
     for port in $sshd_port $((sshd_port + 3)); do

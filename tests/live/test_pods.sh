@@ -29,7 +29,6 @@ each_failure_has_its_words() {
         fails_with 3 'several containers' docker://0/x &&
         fails_with 3 'something other than an id' docker://odd/x &&
         fails_with 3 'something other than an id' docker://loud &&
-        fails_with 3 'there is no podman on this host' podman://shop/x &&
         fails_with 3 'no shell to carry a stream' docker://bare/x &&
         fails_with 3 'nothing listens at that port there' "docker://shop/$(name_of)" --port 1 &&
         fails_with 3 'no epmd at port 1 there' docker://shop --epmd-port 1
@@ -91,6 +90,20 @@ starts_an_ephemeral_container() {
 # check WORD STATE TEXT, of `beamtop doctor URL`
 checked() { holds 'any(.[0].rows[]; .check == "'"$1"'" and .state == "'"$2"'" and (.text | contains("'"$3"'")))'; }
 examines() { by_way doctor "$1" --format json >"$work/out" 2>"$work/err"; }
+# One that needs an answer in several places asks once; the stand-in's asks are counted.
+asks_an_engine_once() {
+    sed "s,^inspect),&\\n    echo >>$work/asked," "$work/bin/docker" >"$work/counting"
+    mkdir -p "$work/counts"
+    mv "$work/counting" "$work/counts/docker"
+    chmod 755 "$work/counts/docker"
+    for words in "doctor docker://shop" "info docker://stopped" "pstack docker://stopped/x" "nodes docker://stopped"; do
+        : >"$work/asked"
+        # shellcheck disable=SC2086
+        PATH=$work/counts:$PATH by_way $words >"$work/out" 2>"$work/err"
+        [ "$(wc -l <"$work/asked")" = 1 ] || { echo "$words: asked $(wc -l <"$work/asked") times"; cat "$work/err"; return 1; }
+    done
+    leaves_nothing_here
+}
 doctor_says_what_is_missing() {
     examines docker://shop
     ends_with 0 $? && checked process note 'is not one of this host' && checked tools ok 'carries streams' || return 1
@@ -111,7 +124,9 @@ doctor_says_what_is_missing() {
 says_what_is_not_installed() {
     mkdir "$work/none"
     PATH=$work/none by_way info docker://shop/x >"$work/out" 2>"$work/err"
-    ends_with 3 $? && told 'there is no docker on this host'
+    ends_with 3 $? && told 'there is no docker on this host' || return 1
+    PATH=$work/none by_way info podman://shop/x >"$work/out" 2>"$work/err"
+    ends_with 3 $? && told 'there is no podman on this host'
 }
 
 loses_its_stream() {
@@ -127,7 +142,8 @@ is_killed_while_kubectl_hangs() {
 }
 
 once reaches_it needs_no_cookie forwards_a_port each_failure_has_its_words gives_up_on_an_engine \
-    pods_fail_in_words bears_a_hostile_pod starts_an_ephemeral_container doctor_says_what_is_missing \
-    says_what_is_not_installed loses_its_stream is_killed is_killed_while_kubectl_hangs
+    pods_fail_in_words bears_a_hostile_pod starts_an_ephemeral_container asks_an_engine_once \
+    doctor_says_what_is_missing says_what_is_not_installed loses_its_stream is_killed \
+    is_killed_while_kubectl_hangs
 run put_stand_ins
 run_on_releases

@@ -298,6 +298,60 @@ comes_back() {
     return $came_back
 }
 
+# ---- sshd, the network and this host are away for a while
+
+all_of_sshd() { echo "$sshd_pid" && of_sshd; }
+ends_sshd() {
+    # shellcheck disable=SC2046
+    kill -9 $(all_of_sshd)
+    wait "$sshd_pid" 2>/dev/null
+}
+
+survives_a_restart_of_sshd() {
+    on_a_screen "ssh://far/$(name_of)" && tm_wait fleet_load && tm_wait ' live ' || return 1
+    ends_sshd
+    tm_wait ' lost ' && tm_wait "nothing listens at ssh's port" && runs_sshd && tm_wait ' live ' && quits && is_clean
+    restarted=$?
+    tm_close
+    return $restarted
+}
+
+# A recorder goes on also when its folder was removed, as a logout does.
+status_is() { # FILTER, of the recording
+    "$beamtop" record status --format json 2>/dev/null | jq -s -e 'map(select(.file == "'"$work/over.btr"'"))[0] | '"$1" >"$work/status"
+}
+records_over_a_restart_of_sshd() {
+    by_way record start "ssh://far/$(name_of)" -o "$work/over.btr" >"$work/out" 2>"$work/err" || return 1
+    ends_sshd
+    wait_until 60 status_is '.link | contains("ssh to far")' && status_is .ticks && ticks=$(cat "$work/status") &&
+        rm -r "$work/run"/beamtop-?????? && runs_sshd && wait_until 120 status_is '.link == "" and .ticks > '"$ticks + 1"
+    over=$?
+    [ $over = 0 ] || "$beamtop" record status
+    "$beamtop" record stop -o "$work/over.btr" >"$work/out" 2>"$work/err"
+    [ $over = 0 ] && leaves_nothing_here && is_clean
+}
+
+loses_a_trace_with_sshd() {
+    starts_a_trace "ssh://far/$(name_of)" || return 1
+    ends_sshd
+    wait "$tracer"
+    ends_with 4 $? && told 'ssh to far' && runs_sshd && is_clean && leaves_nothing_here
+}
+
+# For longer than ssh waits for an answer.
+bears_a_mute_network() {
+    on_a_screen "ssh://far/$(name_of)" && tm_wait fleet_load && tm_wait ' live ' || return 1
+    # shellcheck disable=SC2046
+    { stopped=$(all_of_sshd) && kill -STOP $stopped && tm_wait 'host stopped answering'; }
+    mute=$?
+    # shellcheck disable=SC2086
+    kill -CONT $stopped
+    [ $mute = 0 ] && tm_wait ' live ' && quits && is_clean
+    mute=$?
+    tm_close
+    return $mute
+}
+
 logs_in_again() {
     asks_twice() { [ "$(tm_text | grep -c passphrase)" = 2 ]; }
     on_a_screen "ssh://locked/$(name_of)" && tm_wait passphrase && tm_run 'open it' && tm_wait fleet_load || return 1
@@ -335,6 +389,8 @@ once reaches_it goes_by_socat goes_by_bash goes_by_nc_of_openbsd goes_by_nc_trad
     bears_a_loud_shell uses_what_is_open asks_by_a_program doctor_goes_by_it each_failure_has_its_words \
     lists_several follows_a_cluster logs_in_to_few_at_once records_in_the_background loses_its_stream loses_ssh loses_sshd is_killed \
     loses_the_process_of_streams leaves_what_the_next_start_removes asks_at_the_terminal tells_a_wrong_password opens_beside_mute_hosts \
-    comes_back logs_in_again runs_on_the_far_side
+    comes_back survives_a_restart_of_sshd records_over_a_restart_of_sshd loses_a_trace_with_sshd \
+    logs_in_again runs_on_the_far_side
+[ "${BEAMTOP_CHECK:-}" != all ] || once bears_a_mute_network
 run start_sshd
 run_on_releases

@@ -19,6 +19,7 @@
 #include "app/fleet/fleet_recorded.h"
 #include "app/source/replay.h"
 #include "app/way/container.h"
+#include "app/way/reach.h"
 #include "beamtop/base/text.h"
 #include "app/cli/tell.h"
 #include "printing.h"
@@ -181,7 +182,9 @@ static int find_nodes(struct discover_list *list, const struct cli_options *o,
         return error_set(err, ERR_USAGE, "%.300s is not a URL of a host, such as ssh://HOST",
                          o->target);
     const int rc = way_url_parse(&url, o->target, err);
-    return rc != 0 ? rc : container_find(list, &url, cli_timeout_ms(o), -1, err);
+    return rc != 0 ? rc
+                   : container_find(list, &url, reach_container_answer(env->reach),
+                                    cli_timeout_ms(o), -1, err);
 }
 
 /* What is not in the list. */

@@ -208,11 +208,11 @@ static int login(struct reach *w, const struct fleet_names *names, const struct 
 
 /* The node of a container of this host, by its VM. ERR_NOT_FOUND, ERR_REFUSED: its engine's program
  * is the way. */
-static int find_container_node(struct way_url *url, const struct cli_options *o,
+static int find_container_node(struct reach *w, struct way_url *url, const struct cli_options *o,
                                const struct app_env *env, struct error *err)
 {
     struct discover_vm vm;
-    const int rc = container_find_vm(&vm, url, cli_timeout_ms(o), err);
+    const int rc = container_find_vm(&vm, url, reach_container_answer(w), cli_timeout_ms(o), err);
     if (rc != 0)
         return rc;
     if (vm.node[0] != '\0') {
@@ -250,7 +250,7 @@ static int prepare_url(struct reach *w, struct way_url *url, const struct cli_op
 {
     if (!way_engine(url->scheme))
         return prepare_far(w, url, o, env, err);
-    const int rc = *url->node == '\0' ? find_container_node(url, o, env, err) : 0;
+    const int rc = *url->node == '\0' ? find_container_node(w, url, o, env, err) : 0;
     if (rc != ERR_NOT_FOUND && rc != ERR_REFUSED)
         return rc;
     *err = (struct error){0};

@@ -8,6 +8,7 @@
 #include "app/cli/tell.h"
 #include "app/source/nodes.h"
 #include "app/way/container.h"
+#include "app/way/reach.h"
 #include "app/way/way_methods.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
@@ -29,12 +30,14 @@ struct doctor {
 
 /* A container of this host has its VM; NULL: it is reached in another way, or not at all. */
 static const struct discover_vm *find_contained(struct discover_list *vms, const char *text,
-                                                const struct cli_options *o)
+                                                const struct cli_options *o,
+                                                const struct app_env *env)
 {
     struct error ignored = {0}; /* target_init() has it */
     struct way_url url;
     if (way_url_parse(&url, text, &ignored) != 0 || !way_engine(url.scheme) ||
-        container_find(vms, &url, cli_timeout_ms(o), -1, &ignored) != 0)
+        container_find(vms, &url, reach_container_answer(env->reach), cli_timeout_ms(o), -1,
+                       &ignored) != 0)
         return NULL;
     return container_choose(vms, &url, &ignored);
 }
@@ -61,7 +64,7 @@ static int gather(struct doctor *d, struct error *err)
     if (rc != 0)
         return rc;
     const struct discover_vm *contained =
-        is_url ? find_contained(&d->vms, asked, d->options) : NULL;
+        is_url ? find_contained(&d->vms, asked, d->options, d->env) : NULL;
     d->facts = alloc_zero(d->vms.count + 1, sizeof *d->facts);
     if (is_url) {
         add_facts(d, asked, contained, port);

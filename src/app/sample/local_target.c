@@ -5,6 +5,7 @@
 
 #include "app/source/target.h"
 #include "app/way/container.h"
+#include "app/way/reach.h"
 #include "app/way/way_methods.h"
 #include "beamtop/base/text.h"
 
@@ -61,7 +62,7 @@ int local_target_of_node(pid_t *pid, const char *name, int64_t os_pid, const str
 }
 
 static int find_in_container(pid_t *pid, const char *text, const struct cli_options *o,
-                             struct error *err)
+                             const struct app_env *env, struct error *err)
 {
     struct discover_vm vm;
     struct way_url url;
@@ -69,7 +70,8 @@ static int find_in_container(pid_t *pid, const char *text, const struct cli_opti
     if (rc == 0 && !way_engine(url.scheme))
         rc = error_set(err, ERR_USAGE, "%.300s is not of this host", text);
     if (rc == 0)
-        rc = container_find_vm(&vm, &url, cli_timeout_ms(o), err);
+        rc = container_find_vm(&vm, &url, reach_container_answer(env->reach), cli_timeout_ms(o),
+                               err);
     if (rc == 0)
         *pid = vm.pid;
     return rc;
@@ -81,6 +83,6 @@ int local_target_find(pid_t *pid, const char *argument, const struct cli_options
     if (text_is_number(argument))
         return target_find_process(pid, argument, err);
     if (way_is_url(argument))
-        return find_in_container(pid, argument, o, err);
+        return find_in_container(pid, argument, o, env, err);
     return local_target_of_node(pid, argument, 0, o, env, err);
 }

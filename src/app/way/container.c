@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uv.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
@@ -15,11 +16,67 @@
 #include "way_run.h"
 
 #define ID_DIGITS 64u
+#define FRESH_NS 5000000000u /* so long an answer serves */
 
 struct inspected {
     char id[ID_DIGITS + 1];
     pid_t first; /* 0: it does not run */
 };
+
+struct container_answer {
+    uv_mutex_t lock;
+    uint64_t at_ns; /* 0: there is none */
+    struct way_url of;
+    struct inspected container;
+    struct error err; /* of code ERR_NONE: it is there */
+};
+
+/* ---- the last answer */
+
+struct container_answer *container_answer_new(void)
+{
+    struct container_answer *a = alloc_zero(1, sizeof *a);
+    if (uv_mutex_init(&a->lock) != 0)
+        alloc_fail();
+    return a;
+}
+
+void container_answer_free(struct container_answer *a)
+{
+    if (!a)
+        return;
+    uv_mutex_destroy(&a->lock);
+    free(a);
+}
+
+static bool recall(struct container_answer *a, const struct way_url *url, struct inspected *out,
+                   struct error *err)
+{
+    if (!a)
+        return false;
+    uv_mutex_lock(&a->lock);
+    const bool serves =
+        a->at_ns != 0 && clock_mono_ns() - a->at_ns < FRESH_NS && way_url_is_beside(&a->of, url);
+    if (serves) {
+        *out = a->container;
+        *err = a->err;
+    }
+    uv_mutex_unlock(&a->lock);
+    return serves;
+}
+
+static void keep(struct container_answer *a, const struct way_url *url,
+                 const struct inspected *container, const struct error *err)
+{
+    if (!a)
+        return;
+    uv_mutex_lock(&a->lock);
+    a->at_ns = clock_mono_ns();
+    a->of = *url;
+    a->container = *container;
+    a->err = *err;
+    uv_mutex_unlock(&a->lock);
+}
 
 /* ---- the engine's program */
 
@@ -39,22 +96,14 @@ static bool read_inspected(struct inspected *out, const char *text)
     return true;
 }
 
-static int inspect(struct inspected *out, const struct way_url *url, unsigned timeout_ms,
-                   int cancel_fd, struct error *err)
+static int judge(struct inspected *out, const struct way_url *url, const struct way_ran *ran,
+                 struct error *err)
 {
     const struct way_method *m = way_method(url->scheme, 0);
     const char *engine = way_engine(url->scheme);
-    struct way_ran ran;
-    struct way_words words = {0};
-    way_put_inspect(&words, url);
-    int rc = way_run_aside(&words, timeout_ms, cancel_fd, &ran, err);
-    if (rc == ERR_TIMEOUT)
-        err->code = ERR_CONNECT;
-    if (rc != 0)
-        return (int)err->code;
-    if (ran.code != 0)
-        return way_fail_said(m->name, url, ran.said, err);
-    if (!read_inspected(out, ran.printed))
+    if (ran->code != 0)
+        return way_fail_said(m->name, url, ran->said, err);
+    if (!read_inspected(out, ran->printed))
         return error_set(err, ERR_CONNECT,
                          "%s %s: `%s inspect` printed something other than an id and an OS pid",
                          m->name, url->host, engine);
@@ -64,14 +113,34 @@ static int inspect(struct inspected *out, const struct way_url *url, unsigned ti
                            m->name, url->host, engine, url->host);
 }
 
+static int inspect(struct inspected *out, const struct way_url *url, struct container_answer *last,
+                   unsigned timeout_ms, int cancel_fd, struct error *err)
+{
+    struct way_ran ran;
+    struct way_words words = {0};
+    *out = (struct inspected){0};
+    if (recall(last, url, out, err))
+        return (int)err->code;
+    way_put_inspect(&words, url);
+    const int rc = way_run_aside(&words, timeout_ms, cancel_fd, &ran, err);
+    if (rc == ERR_TIMEOUT)
+        err->code = ERR_CONNECT;
+    if (rc != 0)
+        return (int)err->code;
+    (void)judge(out, url, &ran, err);
+    keep(last, url, out, err);
+    return (int)err->code;
+}
+
 /* ---- its VMs */
 
-int container_find(struct discover_list *out, const struct way_url *url, unsigned timeout_ms,
-                   int cancel_fd, struct error *err)
+int container_find(struct discover_list *out, const struct way_url *url,
+                   struct container_answer *last, unsigned timeout_ms, int cancel_fd,
+                   struct error *err)
 {
     const struct discover_options options = {0};
     struct inspected container;
-    int rc = inspect(&container, url, timeout_ms, cancel_fd, err);
+    int rc = inspect(&container, url, last, timeout_ms, cancel_fd, err);
     if (rc == 0)
         rc = discover_scan(out, &options, err);
     if (rc != 0)
@@ -133,11 +202,11 @@ const struct discover_vm *container_choose(const struct discover_list *list,
     return NULL;
 }
 
-int container_find_vm(struct discover_vm *out, const struct way_url *url, unsigned timeout_ms,
-                      struct error *err)
+int container_find_vm(struct discover_vm *out, const struct way_url *url,
+                      struct container_answer *last, unsigned timeout_ms, struct error *err)
 {
     struct discover_list list = {0};
-    const int rc = container_find(&list, url, timeout_ms, -1, err);
+    const int rc = container_find(&list, url, last, timeout_ms, -1, err);
     if (rc != 0)
         return rc;
     const struct discover_vm *vm = container_choose(&list, url, err);
@@ -149,13 +218,14 @@ int container_find_vm(struct discover_vm *out, const struct way_url *url, unsign
     return vm ? 0 : (int)err->code;
 }
 
-bool container_is_here(const char *text, unsigned timeout_ms, struct error *why)
+bool container_is_here(const char *text, struct container_answer *last, unsigned timeout_ms,
+                       struct error *why)
 {
     struct discover_list list = {0};
     struct way_url url;
     if (way_url_parse(&url, text, why) != 0 || !way_engine(url.scheme))
         return false;
-    const int rc = container_find(&list, &url, timeout_ms, -1, why);
+    const int rc = container_find(&list, &url, last, timeout_ms, -1, why);
     if (rc == 0)
         discover_clear(&list);
     return rc != ERR_NOT_FOUND && rc != ERR_REFUSED;
@@ -185,7 +255,7 @@ static int find_again(struct container_way *w, const struct way_request *request
 {
     const uint64_t end_ns = clock_mono_ns() + (uint64_t)request->timeout_ms * 1000000u;
     struct discover_list list = {0};
-    int rc = container_find(&list, &w->url, request->timeout_ms, request->cancel_fd, err);
+    int rc = container_find(&list, &w->url, NULL, request->timeout_ms, request->cancel_fd, err);
     if (rc != 0)
         return clock_mono_ns() >= end_ns ? ETIMEDOUT : rc;
     const struct discover_vm *vm = container_choose(&list, &w->url, err);

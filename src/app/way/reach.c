@@ -17,6 +17,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/spawn.h"
+#include "container.h"
 #include "reach.h"
 #include "way_server.h"
 #include "way_wire.h"
@@ -52,6 +53,7 @@ struct reach {
     char *prepared[2]; /* texts that reach_prepare() has made */
     size_t n_prepared;
     struct error failed;
+    struct container_answer *container;
     uv_mutex_t lock; /* of what follows: streams come and go on any thread */
     struct stream *streams;
     size_t n_streams;
@@ -363,6 +365,7 @@ struct reach *reach_new(void)
 {
     struct reach *w = alloc_zero(1, sizeof *w);
     w->asks = -1;
+    w->container = container_answer_new();
     if (uv_mutex_init(&w->lock) != 0 || uv_mutex_init(&w->server_lock) != 0)
         alloc_fail();
     return w;
@@ -402,6 +405,7 @@ void reach_free(struct reach *w)
         free_way(w->ways[i]);
     for (size_t i = 0; i < w->n_prepared; i++)
         free(w->prepared[i]);
+    container_answer_free(w->container);
     free(w->ways);
     free(w->streams);
     uv_mutex_destroy(&w->lock);
@@ -430,6 +434,11 @@ void reach_note(struct reach *w, const struct error *err)
 const struct error *reach_failed(const struct reach *w)
 {
     return &w->failed;
+}
+
+struct container_answer *reach_container_answer(const struct reach *w)
+{
+    return w->container;
 }
 
 const char *reach_keep(struct reach *w, char *text)

@@ -45,6 +45,7 @@ void reach_note(struct reach *w, const struct error *err);
 const struct error *reach_failed(const struct reach *w);
 /* The URL of the i-th way by ssh, without a node; NULL: there are no more. */
 const char *reach_ssh_place(const struct reach *w, size_t i);
+struct container_answer *reach_container_answer(const struct reach *w); /* of this command */
 /* Takes over a text, for the life of w: two at most. */
 const char *reach_keep(struct reach *w, char *text);
 

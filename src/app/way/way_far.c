@@ -16,12 +16,13 @@
 #define SSH_FAILED 255
 
 /* A container's VM is looked at from here where it is visible. */
-bool way_far_is_asked(const struct cli_command *command, const struct cli_options *o)
+bool way_far_is_asked(const struct cli_command *command, const struct cli_options *o,
+                      const struct reach *reach)
 {
     struct error why = {0};
     if (!way_is_url(o->target) || o->remote ||
         (command->group != COMMANDS_HOST && strcmp(command->name, "nodes") != 0) ||
-        container_is_here(o->target, cli_timeout_ms(o), &why))
+        container_is_here(o->target, reach_container_answer(reach), cli_timeout_ms(o), &why))
         return false;
     if (why.code != ERR_NONE)
         tell_line("runs in the container, not here: %s", why.text);

@@ -8,8 +8,10 @@
 #include <stdbool.h>
 
 #include "app/cli/cli.h"
+#include "reach.h"
 
-bool way_far_is_asked(const struct cli_command *command, const struct cli_options *o);
+bool way_far_is_asked(const struct cli_command *command, const struct cli_options *o,
+                      const struct reach *reach);
 /* Runs the command line there, and returns its exit code; says so where beamtop is not there. */
 int way_far_run(const struct cli_options *o, char **argv);
 

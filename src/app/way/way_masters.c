@@ -26,7 +26,8 @@ void way_masters_init(struct way_masters *m, const char *runtime_dir)
 
 static int make_dir(struct way_masters *m, struct error *err)
 {
-    if (*m->dir || way_remains_make_dir(m->dir, sizeof m->dir, m->runtime_dir))
+    if ((*m->dir && way_remains_has_dir(m->dir)) ||
+        way_remains_make_dir(m->dir, sizeof m->dir, m->runtime_dir))
         return 0;
     return error_set(err, ERR_SYSTEM,
                      "no private directory for ssh's sockets can be made in XDG_RUNTIME_DIR or "

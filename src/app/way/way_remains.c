@@ -66,6 +66,13 @@ bool way_remains_make_dir(char *out, size_t size, const char *runtime_dir)
     return false;
 }
 
+bool way_remains_has_dir(const char *dir)
+{
+    struct stat st;
+    return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+           (st.st_mode & 0777) == 0700;
+}
+
 bool way_remains_reap(unsigned ms)
 {
     const struct timespec look = {.tv_nsec = LOOK_MS * 1000000L};

@@ -13,6 +13,8 @@
 
 /* runtime_dir: NULL: /tmp. Where no other user can put a directory in its place. False: nowhere. */
 bool way_remains_make_dir(char *out, size_t size, const char *runtime_dir);
+/* It is still there: what tidies up a host's temporary files, or a logout, may have removed it. */
+bool way_remains_has_dir(const char *dir);
 /* Of processes that were killed: 1 s at most. No children of the caller may be running. */
 void way_remains_clear(const char *runtime_dir);
 /* All children of the caller that end within the time are reaped. False: some are left. */
