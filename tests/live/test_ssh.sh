@@ -341,8 +341,10 @@ loses_a_trace_with_sshd() {
 # For longer than ssh waits for an answer.
 bears_a_mute_network() {
     on_a_screen "ssh://far/$(name_of)" && tm_wait fleet_load && tm_wait ' live ' || return 1
-    # shellcheck disable=SC2046
-    { stopped=$(all_of_sshd) && kill -STOP $stopped && tm_wait 'host stopped answering'; }
+    stopped=$(all_of_sshd | tr '\n' ' ')
+    # shellcheck disable=SC2086
+    kill -STOP $stopped
+    tm_wait 'host stopped answering'
     mute=$?
     # shellcheck disable=SC2086
     kill -CONT $stopped
