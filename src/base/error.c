@@ -2,6 +2,7 @@
 #include "beamtop/base/error.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +52,8 @@ int error_set_errno(struct error *err, int errnum, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(raw, sizeof(raw), fmt, args);
     va_end(args);
-    return error_set(err, ERR_SYSTEM, "%s: %s", raw, strerror(errnum));
+    return error_set(err, ERR_SYSTEM, "%s: %s%s", raw, strerror(errnum),
+                     errnum == EMFILE ? ": raise the limit (ulimit -n)" : "");
 }
 
 void error_context(struct error *err, const char *fmt, ...)

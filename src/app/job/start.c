@@ -6,6 +6,8 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "beamtop/base/files.h"
+
 enum {
     FILES = 24,  /* of a screen with its terminal, loop, workers, connection, and some to spare */
     WORKERS = 4, /* of libuv, which are started together, and abort when one is not */
@@ -55,5 +57,6 @@ static int check_threads(struct error *err)
 
 int start_check(struct error *err)
 {
+    files_raise(); /* a node that is reached by another program needs several */
     return check_files(err) == 0 ? check_threads(err) : (int)err->code;
 }

@@ -242,7 +242,7 @@ static int way_open_stream(struct conn_way *way, const struct way_request *reque
         rc = take_answer(status, &fd, why, &prompts, err);
     if (rc != 0 || fd < 0) {
         close(status);
-        return rc != 0 ? rc : fail_server(err);
+        return rc != 0 ? rc : error_set_errno(err, EMFILE, "%s: no stream", way->text);
     }
     *out = (struct way_stream){.fd = fd, .id = keep_stream(of->all, status)};
     return 0;

@@ -29,6 +29,7 @@
 
 struct server {
     int asks, signals;
+    int spare; /* held for the next ask's descriptor: so that one can be refused, too */
     struct way_masters masters;
     struct way_children children;
     bool ending;
@@ -96,9 +97,7 @@ static void start_child(struct server *s, const struct way_ask *ask, int status)
 {
     struct way_child *c = way_children_add(&s->children, ask, status);
     struct error err = {0};
-    if (!c)
-        close(status);
-    else if (way_url_parse(&c->url, c->ask.url, &err) != 0)
+    if (way_url_parse(&c->url, c->ask.url, &err) != 0)
         way_child_fail(c, CONN_FAILED_WAY, false, &err);
     else if (c->url.scheme == WAY_SSH)
         way_logins_want(&s->masters, &s->children, c);
@@ -294,14 +293,52 @@ static void reap(struct server *s)
 
 /* ---- the loop */
 
-static void take_asks(struct server *s)
+static void refuse(int status, bool is_full)
+{
+    struct way_child c = {.status = status, .errors = -1, .out = -1, .ours = -1, .theirs = -1};
+    struct error err = {0};
+    if (is_full)
+        error_set(&err, ERR_LIMIT, "no more than %d streams at a time: name fewer nodes",
+                  WAY_CHILDREN);
+    else
+        error_set_errno(&err, EMFILE, "no more streams");
+    way_child_fail(&c, CONN_FAILED_WAY, false, &err);
+}
+
+static void close_spare(struct server *s)
+{
+    if (s->spare >= 0)
+        close(s->spare);
+    s->spare = -1;
+}
+
+static void take_spare(struct server *s)
+{
+    if (s->spare < 0)
+        s->spare = fcntl(s->asks, F_DUPFD_CLOEXEC, 0);
+}
+
+static int take_ask(struct server *s)
 {
     struct way_ask ask;
-    int status, rc;
-    while ((rc = way_wire_receive(s->asks, &ask, sizeof ask, &status)) == 0) {
-        if (status >= 0)
-            start_child(s, &ask, status);
-    }
+    int status;
+    close_spare(s);
+    const int rc = way_wire_receive(s->asks, &ask, sizeof ask, &status);
+    take_spare(s);
+    const bool is_full = s->children.n == WAY_CHILDREN;
+    if (status >= 0 && (is_full || s->spare < 0))
+        refuse(status, is_full);
+    else if (status >= 0)
+        start_child(s, &ask, status);
+    take_spare(s);
+    return rc;
+}
+
+static void take_asks(struct server *s)
+{
+    int rc;
+    while ((rc = take_ask(s)) == 0)
+        ;
     s->ending = rc != EAGAIN;
 }
 
@@ -380,11 +417,13 @@ static int block_signals(void)
 
 void way_server_run(int asks, const char *runtime_dir)
 {
-    struct server s = {.asks = asks, .signals = block_signals()};
+    struct server s = {.asks = asks, .signals = block_signals(), .spare = -1};
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* ssh goes into the background */
     way_masters_init(&s.masters, runtime_dir);
+    take_spare(&s);
     while (!s.ending)
         turn(&s);
+    close_spare(&s);
     for (size_t i = 0; i < s.children.n; i++)
         end_child(s.children.all[i], ENDING_MS);
     while (s.children.n > 0)

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -21,6 +20,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/arena.h"
+#include "beamtop/base/files.h"
 #include "beamtop/local/images.h"
 #include "beamtop/local/records.h"
 #include "namer.h"
@@ -407,16 +407,6 @@ static void fill_begin_record(const struct sampler *s, uint64_t began, struct re
     out->setup_us = (clock_mono_ns() - began) / 1000;
 }
 
-/* A file descriptor for each thread on each CPU. */
-static void raise_files(void)
-{
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-        files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
-}
-
 /* Threads can take all descriptors: leaves some for files that are opened after them. */
 #define SPARE_FILES 16
 static int add_threads_with_spare(struct sampler *s, struct error *err)
@@ -443,7 +433,7 @@ static int begin_sampling(struct sampler *s, struct error *err)
         s->readers[i].sampler = s;
     }
     struct rights_user user;
-    raise_files();
+    files_raise(); /* one for each thread on each CPU */
     if (rights_read(&user, s->o->pid, err) != 0 || vm_open(&s->vm, s->o->pid, err) != 0 ||
         add_threads_with_spare(s, err) != 0)
         return err->code;

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* URLs of nodes, the command lines that are made of them, and what errors of other programs mean.
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../../test.h"
@@ -12,6 +17,9 @@
 #include "app/way/container.h"
 #include "app/way/way_carry.h"
 #include "app/way/way_methods.h"
+#include "app/way/way_server.h"
+#include "app/way/way_wire.h"
+#include "beamtop/base/spawn.h"
 #include "beamtop/base/text.h"
 
 TEST(test_parse)
@@ -414,4 +422,67 @@ TEST(test_explain)
         assert_int_equal(another, cases[i].another);
         assert_non_null(strstr(err.text, cases[i].words));
     }
+}
+
+/* ---- the process of streams */
+
+#define FEW_FILES 16
+
+static void serve_with_few_files(int asks, const char *dir)
+{
+    const struct rlimit few = {FEW_FILES, FEW_FILES};
+    setenv("PATH", dir, 1);
+    (void)syscall(SYS_close_range, (unsigned)asks + 1, ~0U, 0U);
+    if (setrlimit(RLIMIT_NOFILE, &few) == 0)
+        way_server_run(asks, dir);
+    _exit(0);
+}
+
+/* A kubectl that never answers. */
+static void put_kubectl(const char *dir, char *path, size_t size)
+{
+    static const char text[] = "#!/bin/sh\nexec /bin/sleep 1000\n";
+    snprintf(path, size, "%s/kubectl", dir);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
+    assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
+    close(fd);
+}
+
+/* Each ask is answered at the end: one that gets no stream with the reason. */
+TEST(test_no_files_left)
+{
+    char dir[] = "/tmp/beamtop-way-XXXXXX", path[64];
+    int asks[2], answers[FEW_FILES][2], fd = -1;
+    const struct way_ask ask = {.kind = WAY_ASKS_STREAM,
+                                .port = 4369,
+                                .timeout_ms = 1000,
+                                .address = "127.0.0.1",
+                                .url = "k8s://shop/web/x@"};
+    struct way_say say = {0};
+    assert_non_null(mkdtemp(dir));
+    put_kubectl(dir, path, sizeof path);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, asks), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        close(asks[0]);
+        serve_with_few_files(asks[1], dir);
+    }
+    close(asks[1]);
+    for (int i = 0; i < FEW_FILES; i++) {
+        assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, answers[i]), 0);
+        while (way_wire_send(asks[0], &ask, sizeof ask, answers[i][1]) == EAGAIN)
+            ;
+        close(answers[i][1]);
+    }
+    struct pollfd last = {.fd = answers[FEW_FILES - 1][0], .events = POLLIN};
+    assert_int_equal(poll(&last, 1, 60000), 1);
+    assert_int_equal(way_wire_receive(last.fd, &say, sizeof say, &fd), 0);
+    assert_int_equal(say.state, WAY_SAYS_FAILED);
+    assert_non_null(strstr(say.text, "raise the limit (ulimit -n)"));
+    close(asks[0]);
+    assert_int_equal(spawn_wait(pid), 0);
+    for (int i = 0; i < FEW_FILES; i++)
+        close(answers[i][0]);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(dir), 0);
 }
