@@ -5,7 +5,7 @@
 #   containers: shop (all works), bare (no shell), stopped, paused, and odd, loud, hanging (what inspect
 #   answers); pods of the namespace shop: web, bare, gone,
 #   guarded (no exec), closed (neither exec nor port-forward), sealed (bare, no port-forward: an ephemeral
-#   container serves), nopull (the same, whose image is not there), crashing, expired (a token), liar (its
+#   container serves), strict (the same under pod security), nopull (the same, whose image is not there), crashing, expired (a token), liar (its
 #   epmd has a name with another host), noisy (errors without end), mute (no answer)
 
 # As docker 20.10 says it. Of a container that runs here the first process is this shell, whose cgroup does
@@ -85,13 +85,17 @@ put_kubectl() {
 	debug) pod=$1 ;;
 	esac
 	case $verb:$pod in
-	may_ephemeralcontainers:closed | may_exec:guarded | may_exec:closed | may_portforward:closed | may_portforward:sealed | may_portforward:nopull)
+	may_ephemeralcontainers:closed | may_exec:guarded | may_exec:closed | may_portforward:closed | may_portforward:sealed | may_portforward:strict | may_portforward:nopull)
 	    echo no; exit 1 ;;
 	may_*) echo yes; exit ;;
 	*:gone) echo 'Error from server (NotFound): pods "gone" not found' >&2; exit 1 ;;
 	*:expired) echo 'error: You must be logged in to the server (Unauthorized)' >&2; exit 1 ;;
 	get:*) describe; exit ;;
 	debug:*)
+	    case $pod:" $* " in
+	    strict:*' --profile=restricted '*) ;;
+	    strict:*) echo "Error from server (Forbidden): pods \"strict\" is forbidden: violates PodSecurity \"restricted:latest\": unrestricted capabilities (container \"beamtop-shell-1\" must not include \"SYS_PTRACE\" in securityContext.capabilities.add)" >&2; exit 1 ;;
+	    esac
 	    case " $* " in *' --profile='*) [ "$pod" != sealed ] || { echo "Error: unknown profile 'general'" >&2; exit 1; } ;; esac
 	    case " $* " in *' --image=registry/shell:1 --container=beamtop-shell-1 --target=app '*) ;; *) exit 9 ;; esac
 	    echo beamtop-shell-1 >"$debugged"
@@ -101,7 +105,7 @@ put_kubectl() {
 	    { echo "Error from server (BadRequest): container $in is not valid for pod $pod" >&2; exit 1; } ;;
 	esac
 	case $verb:$pod:$in in
-	exec:web:* | exec:sealed:beamtop-*) run "$@" ;;
+	exec:web:* | exec:sealed:beamtop-* | exec:strict:beamtop-*) run "$@" ;;
 	exec:liar:*)
 	    echo 'beamtop: open' >&2
 	    printf '\0\0\021\021name db@prod at port 9\n' ;;
@@ -109,12 +113,12 @@ put_kubectl() {
 	    echo 'beamtop: open' >&2
 	    exec yes "$(printf 'beamtop: cookie \033[2J')" >&2 ;;
 	exec:mute:*) exec sleep 1200 ;;
-	exec:bare:* | exec:sealed:* | exec:nopull:*)
+	exec:bare:* | exec:sealed:* | exec:strict:* | exec:nopull:*)
 	    echo 'error: Internal error occurred: error executing command in container: failed to exec in container: failed to start exec "6c1d": OCI runtime exec failed: exec failed: unable to start container process: exec: "sh": executable file not found in $PATH: unknown' >&2
 	    exit 1 ;;
 	exec:crashing:*) echo 'error: Internal error occurred: unable to upgrade connection: container not found ("app")' >&2; exit 1 ;;
 	exec:*) forbid create pods/exec ;;
-	port-forward:closed:* | port-forward:sealed:* | port-forward:nopull:*) forbid create pods/portforward ;;
+	port-forward:closed:* | port-forward:sealed:* | port-forward:strict:* | port-forward:nopull:*) forbid create pods/portforward ;;
 	port-forward:*)
 	    echo "Forwarding from 127.0.0.1:$port -> $port"
 	    exec sleep 1200 ;;

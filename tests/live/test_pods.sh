@@ -77,8 +77,9 @@ starts_an_ephemeral_container() {
     fails_with 3 'no shell to carry a stream; kubectl port-forward' k8s://shop/sealed &&
         fails_with 5 'add --yes' k8s://shop/sealed --debug-image registry/shell:1 &&
         told 'its entry stays until the pod ends' && [ ! -e "$work/debugged" ] || return 1
-    for n in 1 2; do
-        by_way info k8s://shop/sealed --debug-image registry/shell:1 --yes --format json >"$work/out" 2>"$work/err"
+    for pod in sealed sealed strict; do
+        [ "$pod" = sealed ] || rm "$work/debugged"
+        by_way info "k8s://shop/$pod" --debug-image registry/shell:1 --yes --format json >"$work/out" 2>"$work/err"
         ends_with 0 $? && holds '.[0].node == "'"$node"'"' || return 1
     done
     rm "$work/debugged"
@@ -136,7 +137,8 @@ is_killed() { in_a_trace "k8s://shop/guarded/$(name_of)@" beamtop_itself && [ "$
 
 hangs() { pgrep -P "$asking" -f 'sleep 1200'; }
 is_killed_while_kubectl_hangs() {
-    XDG_RUNTIME_DIR=$work/run "$beamtop" info k8s://shop/mute --timeout 600 </dev/null >"$work/out" 2>"$work/err" &
+    HOME=$work/run XDG_RUNTIME_DIR=$work/run "$beamtop" info k8s://shop/mute/x@ --timeout 600 </dev/null \
+        >"$work/out" 2>"$work/err" &
     asking=$!
     wait_until 60 hangs && kill -9 "$asking" && leaves_nothing_here
 }

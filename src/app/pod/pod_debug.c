@@ -122,20 +122,30 @@ static void put_debug(struct way_words *words, const struct debug *d, const char
     way_words_add(words, WAIT_BY_SHELL, WAY_DEBUG_IDLE_S / WAY_DEBUG_LOOK_S, WAY_DEBUG_LOOK_S);
 }
 
+/* "general" lets it read what is another user's. The first row counts whose words were said. */
+static const struct {
+    const char *said, *profile; /* NULL: without the option */
+} others[] = {
+    {"violates PodSecurity", "restricted"},
+    {"unknown profile", NULL}, /* an older kubectl has the option for its measurements */
+    {"unknown flag: --profile", NULL},
+};
+
 static int start(const struct debug *d, struct error *err)
 {
-    /* The profile lets it read what is another user's. For an older kubectl the option is of its
-       measurements ("unknown profile 'general'"). */
-    static const char *const profiles[] = {"general", NULL};
     struct way_ran ran = {0};
-    for (size_t i = 0; i < ARRAY_LEN(profiles); i++) {
+    size_t row = 0;
+    const char *profile = "general";
+    for (int tries = 0; tries < 2 && row < ARRAY_LEN(others); tries++) {
         struct way_words words = {0};
-        put_debug(&words, d, profiles[i]);
+        put_debug(&words, d, profile);
         const int rc = way_run(&words, ASK_MS, &ran, err);
         if (rc != 0 || ran.code == 0)
             return rc;
-        if (!strstr(ran.said, "unknown profile") && !strstr(ran.said, "unknown flag: --profile"))
-            break;
+        for (row = 0; row < ARRAY_LEN(others) && !strstr(ran.said, others[row].said); row++)
+            ;
+        if (row < ARRAY_LEN(others))
+            profile = others[row].profile;
     }
     return way_fail_said("kubectl debug of", d->url, ran.said, err);
 }
@@ -151,6 +161,8 @@ static const struct {
     {"InvalidImageName", "its image has an invalid name"},
     {"RunContainerError", "it cannot be started: the image has neither " WAY_DEBUG_PROGRAM
                           " nor a shell, or the pod's security settings forbid it"},
+    {"CreateContainerConfigError", "the pod's security settings forbid it: probably its image "
+                                   "has to name a numeric user other than root"},
     {"CreateContainer", "it cannot be created: the pod's security settings may forbid it"},
     {"StartError", "it cannot be started: the image lacks sh, or, if it is beamtop's, the "
                    "program " WAY_DEBUG_PROGRAM},
