@@ -42,7 +42,7 @@ put_docker() {
 	END
 }
 
-# Texts and exit codes of kubectl 1.32. An ephemeral container that was started is a file beside bin.
+# Texts and exit codes of kubectl 1.32 and 1.33. An ephemeral container that was started is a file beside bin.
 put_kubectl() {
     cat <<-'END'
 	#!/bin/sh

@@ -403,6 +403,31 @@ TEST(test_explain)
          "Error from server: error dialing backend: dial tcp 10.0.0.9:10250: connect: connection "
          "refused\n",
          CONN_FAILED_WAY, false, "kubectl get nodes"},
+        {WAY_K8S, "error: context \"nosuch\" does not exist\n", CONN_FAILED_WAY, false,
+         "no such context"},
+        {WAY_K8S, "error: auth info \"dev\" does not exist\n", CONN_FAILED_WAY, false,
+         "a cluster or a user that is not in kubectl's configuration"},
+        {WAY_K8S,
+         "error: Internal error occurred: error sending request: Post "
+         "\"https://n1:10250/exec/shop/web/app?command=sh\": dial tcp: lookup n1: no such host\n",
+         CONN_FAILED_WAY, false, "does not reach the machine of the pod"},
+        {WAY_K8S,
+         "error: error reading from error stream: next reader: websocket: close 1006 (abnormal "
+         "closure): unexpected EOF\n",
+         CONN_FAILED_WAY, false, "the connection to the pod is lost"},
+        {WAY_K8S, "error: unable to upgrade connection: pod does not exist\n", CONN_FAILED_WAY,
+         false, "it was deleted"},
+        {WAY_K8S,
+         "error: Internal error occurred: error executing command in container: failed to exec in "
+         "container: container is in CONTAINER_EXITED state\n",
+         CONN_FAILED_WAY, false, "the container does not run"},
+        {WAY_K8S,
+         "E1130 19:27:10.140300    3894 memcache.go:265] \"Unhandled Error\" err=\"couldn't get "
+         "current server API group list: Get \\\"https://10.0.0.1:6443/api?timeout=32s\\\": dial "
+         "tcp 10.0.0.1:6443: connect: connection refused\"\n"
+         "The connection to the server 10.0.0.1:6443 was refused - did you specify the right host "
+         "or port?\n",
+         CONN_FAILED_WAY, false, "cluster-info"},
         {WAY_K8S, "error: unable to upgrade connection: container not found (\"app\")\n",
          CONN_FAILED_WAY, false, "the container does not run"},
         {WAY_K8S,
