@@ -324,6 +324,9 @@ CLEANFILES += tests/bench/names$(EXEEXT)
 EXTRA_PROGRAMS += tests/bench/recording
 tests_bench_recording_LDADD = $(REPORT_LIBS)
 CLEANFILES += tests/bench/recording$(EXEEXT)
+EXTRA_PROGRAMS += tests/bench/link
+tests_bench_link_LDADD = $(LINK_LIBS)
+CLEANFILES += tests/bench/link$(EXEEXT)
 BENCH =
 bench: all tests/bench/pty$(EXEEXT) tests/bench/names$(EXEEXT) tests/bench/recording$(EXEEXT)
 	BEAMTOP_SRCDIR='$(abs_top_srcdir)' BEAMTOP_BUILDDIR='$(abs_top_builddir)' \

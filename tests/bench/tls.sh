@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # TLS beside TCP: three nodes (TCP, TLS 1.2 and 1.3, which ask for a certificate) take turns. A line each
 # of the medians: time from command to the output of `armed`, connection included; and of a trace of
-# 10,000 events as fast as it goes: time, CPU of the node and of beamtop, bytes that it prints. See
-# docs/performance.md.
-# usage: tls.sh PROGRAM [ROUNDS]
+# 10,000 events as fast as it goes: time, CPU of the node and of beamtop, bytes that it prints. With LINK,
+# the program of link.c, also how fast 256 MB come in messages of 64 KiB. See docs/performance.md.
+# usage: tls.sh PROGRAM [ROUNDS [LINK]]
 # shellcheck disable=SC3045
 set -u
 program=$1
 rounds=${2-10}
+link=${3-}
 kinds='tcp tls12 tls13'
 work=$(mktemp -d) || exit 1
 nodes=
@@ -90,15 +91,30 @@ round() {
         awk '{ print $1, $2, $3 - $4, $5 - $6, $7 }' >>"$work/$1"
 }
 
+# carries KIND: MB/s, CPU of the node and of link for all of it, in ms.
+carries() {
+    eval "vm=\$vm_$1"
+    files=
+    [ "$1" = tcp ] || files="$work/ca.pem $work/client.pem $work/client.key"
+    node=$(cpu_ms "$vm")
+    # shellcheck disable=SC2086
+    "$link" "$1@127.0.0.1" "$ERL_EPMD_PORT" bench 4096 65536 $files >"$work/carried" || return 1
+    read -r speed own <"$work/carried"
+    echo "$speed $(cpu_ms "$vm") $node $own" | awk '{ print $1, $2 - $3, $4 }' >>"$work/$1.link"
+}
+
 median() { awk -v c="$2" '{ print $c }' "$work/$1" | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
 certificates || { echo "no openssl here" && exit 77; }
 cat >"$work/bench_load.erl" <<'END'
 -module(bench_load).
 -export([start/0, f/1]).
-start() -> spawn(fun() -> loop(lists:seq(1, 512)) end).
+start() -> register(blast, spawn(fun() -> blast() end)), spawn(fun() -> loop(lists:seq(1, 512)) end).
 loop(Term) -> [?MODULE:f(Term) || _ <- lists:seq(1, 100)], timer:sleep(4), loop(Term).
 f(X) -> X.
+blast() ->
+    receive {Pid, N, Bytes} -> B = rand:bytes(Bytes), [Pid ! B || _ <- lists:seq(1, N)] end,
+    blast().
 END
 erlc -o "$work" "$work/bench_load.erl" || exit 1
 for kind in $kinds; do start "$kind"; done
@@ -114,4 +130,14 @@ printf '%-8s %8s %9s %9s %11s %9s\n' kind 'armed ms' 'trace ms' 'node ms' 'beamt
 for kind in $kinds; do
     printf '%-8s %8s %9s %9s %11s %9s\n' "$kind" "$(median "$kind" 1)" "$(median "$kind" 2)" "$(median "$kind" 3)" \
         "$(median "$kind" 4)" "$(($(median "$kind" 5) / 1000))"
+done
+[ -n "$link" ] || exit 0
+i=0
+while [ "$i" -lt "$rounds" ]; do
+    for kind in $kinds; do carries "$kind" || exit 1; done
+    i=$((i + 1))
+done
+printf '\n%-8s %8s %9s %11s\n' kind MB/s 'node ms' 'beamtop ms'
+for kind in $kinds; do
+    printf '%-8s %8s %9s %11s\n' "$kind" "$(median "$kind.link" 1)" "$(median "$kind.link" 2)" "$(median "$kind.link" 3)"
 done
