@@ -27,7 +27,7 @@ static int open_pipe(int fds[2])
     return fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0 ? 0 : errno;
 }
 
-int way_spawn(pid_t *pid, char *const *words, int in, int *out, int *errors, bool in_front)
+int way_spawn(pid_t *pid, char *const *words, int in, int *out, int *errors, unsigned how)
 {
     int said[2] = {-1, -1}, printed[2] = {-1, -1};
     int rc = open_pipe(said);
@@ -38,7 +38,8 @@ int way_spawn(pid_t *pid, char *const *words, int in, int *out, int *errors, boo
                                               .in = in,
                                               .out = out ? printed[1] : in,
                                               .errors = said[1],
-                                              .own_group = !in_front});
+                                              .own_group = !(how & WAY_IN_FRONT),
+                                              .outlives = (how & WAY_OUTLIVES) != 0});
     close_fd(&said[1]);
     close_fd(&printed[1]);
     if (rc != 0) {
@@ -56,7 +57,7 @@ void way_spawn_unheard(struct way_words *words)
 {
     pid_t pid;
     int errors = -1;
-    if (way_spawn(&pid, words->all, -1, NULL, &errors, false) == 0)
+    if (way_spawn(&pid, words->all, -1, NULL, &errors, WAY_OUTLIVES) == 0)
         close(errors);
     way_words_clear(words);
 }

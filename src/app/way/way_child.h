@@ -52,8 +52,12 @@ void way_children_forget_ended(struct way_children *all);
 
 /*
  * Starts a program: `in` is its standard input (-1: none), and its output unless `out` is not NULL,
- * which then gets what it prints. in_front: it may use the terminal. 0 or an errno value. */
-int way_spawn(pid_t *pid, char *const *words, int in, int *out, int *errors, bool in_front);
+ * which then gets what it prints. how: flags. 0 or an errno value. */
+enum {
+    WAY_IN_FRONT = 1, /* it may use the terminal */
+    WAY_OUTLIVES = 2, /* a stream that stands goes on when the process of streams is killed */
+};
+int way_spawn(pid_t *pid, char *const *words, int in, int *out, int *errors, unsigned how);
 /* One whose end and errors do not matter; frees the words. */
 void way_spawn_unheard(struct way_words *words);
 void way_spawn_explain(int errnum, const char *program, struct error *err);

@@ -73,7 +73,7 @@ static void spawn(struct way_masters *m, struct way_children *all, struct way_ch
     struct error err = {0};
     put(&words, stop);
     const int rc = way_spawn(&login->pid, words.all, -1, NULL, &login->errors,
-                             stop->terminal && !login->checks);
+                             WAY_OUTLIVES | (stop->terminal && !login->checks ? WAY_IN_FRONT : 0));
     if (rc != 0) {
         way_spawn_explain(rc, words.all[0], &err);
         finish(m, all, login, CONN_FAILED_WAY, &err);

@@ -82,7 +82,7 @@ static int run(struct way_words *words, unsigned timeout_ms, struct limits *l, s
     pid_t pid;
     l->end_ns = clock_mono_ns() + (uint64_t)timeout_ms * 1000000u;
     *out = (struct way_ran){.code = -1};
-    int rc = way_spawn(&pid, words->all, -1, &printed.fd, &said.fd, l->in_front);
+    int rc = way_spawn(&pid, words->all, -1, &printed.fd, &said.fd, l->in_front ? WAY_IN_FRONT : 0);
     if (rc != 0) {
         way_spawn_explain(rc, words->all[0], err);
     } else {

@@ -78,7 +78,8 @@ static void start_stream(struct server *s, struct way_child *c)
     m->put(&words, &stop);
     int rc = m->opens == WAY_OPENS_PORT || c->theirs >= 0 ? 0 : make_stream(c);
     if (rc == 0)
-        rc = way_spawn(&c->pid, words.all, c->theirs, prints ? &c->out : NULL, &c->errors, false);
+        rc = way_spawn(&c->pid, words.all, c->theirs, prints ? &c->out : NULL, &c->errors,
+                       WAY_OUTLIVES);
     if (rc != 0)
         way_child_fail_start(c, rc, words.all[0]);
     else if (m->opens == WAY_OPENS_AT_ONCE)
