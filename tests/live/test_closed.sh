@@ -130,7 +130,7 @@ says_which_limit_is_too_low() {
 # is_too_low LIMIT VALUE TEXT
 is_too_low() {
     # shellcheck disable=SC2016
-    sh -c 'ulimit -S "$1" "$2" && shift 2 && exec "$@"' sh "$1" "$2" "$beamtop" info "$node" --cookie-file "$cookie" \
+    sh -c 'ulimit "$1" "$2" && shift 2 && exec "$@"' sh "$1" "$2" "$beamtop" info "$node" --cookie-file "$cookie" \
         >"$work/out" 2>"$work/err"
     code=$?
     if [ "$code" != 1 ] || ! grep -q "$3" "$work/err"; then
