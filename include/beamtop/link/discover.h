@@ -62,7 +62,7 @@ struct discover_list {
     size_t count;
     bool truncated; /* more than LIMIT_DISCOVER_VMS */
     bool hidden;    /* processes of other users are: hidepid */
-    size_t unread;  /* processes that were not read in time, as /proc was slow */
+    size_t unread;  /* processes that were not read in time, or files of them: /proc is slow */
     pid_t blocked;  /* … of which this one had kept its reader waiting; 0: none */
     bool epmd_asked;
     enum epmd_failure epmd; /* how epmd answered */
@@ -82,8 +82,9 @@ bool discover_is_called(const struct discover_vm *vm, const char *name);
 /* Whether that process is a BEAM VM, by its command line; false also when there is none. started:
    as of a VM that was found; 0: whenever it was. */
 bool discover_is_vm(pid_t pid, uint64_t started);
-/* The part without epmd; blocks for as long as reading /proc takes, 2 s at most. Then threads that
- * a process holds up are left behind, and the list says what was left out. */
+/* The part without epmd; blocks for as long as reading /proc takes: until no process more was read
+ * for 2 s, and 10 s at most. Threads that a process holds up are left behind, and the list says
+ * what was left out. */
 int discover_scan(struct discover_list *out, const struct discover_options *o, struct error *err);
 /*
  * Joins epmd's names: sets port and in_epmd. A name that no VM has on its command line, or several

@@ -83,7 +83,7 @@ static void check_name(const struct doctor_facts *f, struct doctor_line *out)
 static void check_process(const struct doctor_facts *f, struct doctor_line *out)
 {
     const struct discover_vm *vm = f->vm;
-    char uid[24] = "";
+    char uid[24] = "", left[160];
     if (vm && !vm->user[0])
         snprintf(uid, sizeof uid, "with uid %lu", (unsigned long)vm->uid);
     const char *note = f->target.conn.way ? f->target.conn.way->note : NULL;
@@ -93,6 +93,8 @@ static void check_process(const struct doctor_facts *f, struct doctor_line *out)
         doctor_say(out, DOCTOR_NOTE, "%s", note);
     else if (!vm && f->no_target.code != ERR_NONE && text_is_number(f->asked))
         out->state = DOCTOR_NONE; /* the name's check says it */
+    else if (!vm && f->vms && nodes_left_out(left, sizeof left, f->vms))
+        doctor_say(out, DOCTOR_NOTE, "not found on this host. %s", left);
     else if (!vm)
         doctor_say(out, DOCTOR_OK, "not on this host: not checked from outside");
     else if (vm->pid == 0)

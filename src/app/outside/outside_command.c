@@ -91,7 +91,8 @@ static void on_after_found(void *arg, const struct discover_vm *vm, const struct
     struct single *s = arg;
     struct error ignored = {0};
     const uint64_t took_ms = uv_now(&s->rt.loop) - s->rt.started_ms;
-    (void)why;
+    if (!vm && why->code == ERR_TIMEOUT) /* it may be one that was left out */
+        tell_line("%s", why->text);
     s->pid = vm ? vm->pid : 0;
     if (!vm || took_ms + AFTER_LEAST_MS > AFTER_MS ||
         begin_look(s, vm, AFTER_MS - (unsigned)took_ms, &ignored) != 0)

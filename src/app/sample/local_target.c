@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "app/source/nodes.h"
 #include "app/source/target.h"
 #include "app/way/container.h"
 #include "app/way/reach.h"
@@ -12,6 +13,9 @@
 static int fail_no_vm(const char *name, const struct discover_list *list, struct error *err)
 {
     const char *at = strchr(name, '@');
+    char left[160];
+    if (nodes_left_out(left, sizeof left, list))
+        return error_set(err, ERR_TIMEOUT, "no node %.300s was found on this host. %s", name, left);
     if (at && !target_host_is_here(at + 1))
         return error_set(err, ERR_USAGE,
                          "%.300s is not a node of this host: its VM is looked at from outside, so "

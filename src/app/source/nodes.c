@@ -59,6 +59,14 @@ bool nodes_left_out(char *out, size_t size, const struct discover_list *list)
     return true;
 }
 
+void nodes_add_left_out(struct error *err, const struct discover_list *list)
+{
+    const size_t len = strlen(err->text);
+    char left[160];
+    if (err->code != ERR_NONE && nodes_left_out(left, sizeof left, list))
+        snprintf(err->text + len, sizeof err->text - len, ". %s", left);
+}
+
 int nodes_none(const struct discover_list *list, struct error *err)
 {
     char left[160];

@@ -23,6 +23,8 @@ int nodes_find(struct discover_list *out, const struct cli_options *o, const str
 
 /* What /proc did not say, and why; false: nothing was left out. */
 bool nodes_left_out(char *out, size_t size, const struct discover_list *list);
+/* Puts it behind an error that it may be the reason of, if one is set. */
+void nodes_add_left_out(struct error *err, const struct discover_list *list);
 /* Why there are none, with what to do. */
 int nodes_none(const struct discover_list *list, struct error *err);
 

@@ -338,56 +338,64 @@ static void set_known(const struct discover_look *l, const struct proc *p, struc
 }
 
 static void add_vm(const struct discover_look *l, const struct proc *p,
-                   const struct proc_strings *cmdline, const char *pid)
+                   const struct proc_strings *cmdline, pid_t pid, bool within)
 {
     struct beam_args args;
-    struct discover_vm vm = {.pid = (pid_t)atol(pid)};
+    struct discover_vm vm = {.pid = pid};
     parse_args(cmdline, &args);
     set_known(l, p, &vm, &args, cmdline->bytes);
-    if (!l->found(l->arg, &vm))
-        return;
-    set_user(&vm);
-    set_contained_node(p, &vm, &args);
-    set_otp_version(p, &vm, &args);
-    set_surroundings(p, &vm, &args);
-    (void)l->found(l->arg, &vm);
+    if (within) {
+        set_user(&vm);
+        set_contained_node(p, &vm, &args);
+        set_otp_version(p, &vm, &args);
+        set_surroundings(p, &vm, &args);
+    }
+    l->found(l->arg, &vm);
     cookie_wipe(&vm.cookie);
 }
 
-bool discover_look(const struct discover_look *l, const char *pid)
+static bool look(const struct discover_look *l, pid_t pid, bool within)
 {
     struct proc p;
     struct proc_strings cmdline = {0};
-    if (proc_open(&p, l->tree, pid) != 0)
+    if (proc_open_pid(&p, l->tree, pid) != 0)
         return false;
     bool is_vm = proc_read_strings(&p, "cmdline", &cmdline) && is_emulator(cmdline.bytes);
     if (is_vm && l->found)
-        add_vm(l, &p, &cmdline, pid);
+        add_vm(l, &p, &cmdline, pid, within);
     proc_strings_clear(&cmdline);
     proc_close(&p);
     return is_vm;
 }
 
+bool discover_look(const struct discover_look *l, pid_t pid)
+{
+    return look(l, pid, false);
+}
+
+bool discover_look_within(const struct discover_look *l, pid_t pid)
+{
+    return look(l, pid, true);
+}
+
 /* By the name that the kernel has of it: reading its arguments waits where its memory is being
  * changed. */
-static bool has_emulator_name(const char *pid)
+static bool has_emulator_name(pid_t pid)
 {
     char path[32], name[32];
-    snprintf(path, sizeof path, "/proc/%s/comm", pid);
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
     return proc_read(AT_FDCWD, path, name, sizeof name) > 0 && strncmp(name, "beam.", 5) == 0;
 }
 
 bool discover_is_vm(pid_t pid, uint64_t started)
 {
-    char text[16];
-    const struct discover_look look = {.tree = "/proc"};
+    const struct discover_look l = {.tree = "/proc"};
     struct proc p;
-    snprintf(text, sizeof text, "%d", (int)pid);
     if (started != 0) {
-        const bool is_it = proc_open_pid(&p, look.tree, pid) == 0 && proc_started(&p) == started;
+        const bool is_it = proc_open_pid(&p, l.tree, pid) == 0 && proc_started(&p) == started;
         proc_close(&p);
         if (!is_it)
             return false;
     }
-    return has_emulator_name(text) || discover_look(&look, text);
+    return has_emulator_name(pid) || discover_look(&l, pid);
 }

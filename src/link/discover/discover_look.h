@@ -9,14 +9,15 @@ struct discover_look {
     const char *tree;      /* /proc */
     const char *this_host; /* its name */
     double uptime_s;       /* of the system; negative: unknown */
-    /* Called twice for a VM: with what the kernel answers by itself, then with what needs files of
-     * the VM and names of users, which can block. False: there is no room for it. *vm is borrowed,
-     * with its cookie. NULL: it is only asked whether it is one. */
-    bool (*found)(void *arg, const struct discover_vm *vm);
+    /* *vm is borrowed, with its cookie. NULL: it is only asked whether it is one. */
+    void (*found)(void *arg, const struct discover_vm *vm);
     void *arg;
 };
 
-/* Whether the process is a VM. Any thread; its memory or its files can block it. */
-bool discover_look(const struct discover_look *l, const char *pid);
+/* Whether the process is a VM; found() gets what the kernel answers by itself. Any thread; memory
+ * that is being changed can block it. */
+bool discover_look(const struct discover_look *l, pid_t pid);
+/* The same with what needs files of the VM and names of users, which can block, too. */
+bool discover_look_within(const struct discover_look *l, pid_t pid);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The walk through /proc. A process whose memory or files hang blocks its reader: another thread
- * goes on behind it, and what was found in time is what the caller gets. */
+/* The walk through /proc: first all processes, then files of the VMs. A process whose memory or
+ * files hang blocks its reader: another thread goes on behind it. What was found until none gets
+ * further is what the caller gets. */
 #include "beamtop/link/discover.h"
 
 #include <ctype.h>
@@ -20,18 +21,20 @@
 #include "discover_place.h"
 #include "link/proc.h"
 
-#define SCAN_NS UINT64_C(2000000000) /* all of it */
-#define STUCK_NS UINT64_C(200000000) /* without a process more, another thread goes on */
-#define WALKERS 4u
+#define SCAN_NS UINT64_C(10000000000) /* all of it */
+#define IDLE_NS UINT64_C(2000000000)  /* without a process more, it ends */
+#define STUCK_NS UINT64_C(200000000)  /* … and another thread goes on */
+#define WALKERS 16u
 
 /* Shared by the caller and its walkers; the last of them frees it. */
 struct walk {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     unsigned holders, begun, running;
-    bool is_over; /* the caller has the list: what comes later is dropped */
-    DIR *dir;
-    pid_t at[WALKERS]; /* what each looks at; 0: nothing */
+    bool is_over;                    /* the caller has the list: what comes later is dropped */
+    DIR *dir;                        /* NULL: all processes were looked at, or are */
+    pid_t at[WALKERS];               /* what each looks at; 0: nothing */
+    bool within[LIMIT_DISCOVER_VMS]; /* … of the list, that files of the VM were or are */
     size_t looked;
     struct discover_list list;
     struct discover_look look;
@@ -45,7 +48,8 @@ static void release_walk(struct walk *w)
     pthread_mutex_unlock(&w->lock);
     if (left > 0)
         return;
-    closedir(w->dir);
+    if (w->dir)
+        closedir(w->dir);
     pthread_cond_destroy(&w->changed);
     pthread_mutex_destroy(&w->lock);
     discover_clear(&w->list);
@@ -62,39 +66,63 @@ static struct discover_vm *find_placed(struct walk *w, const struct discover_vm 
     return NULL;
 }
 
-static bool on_vm(void *arg, const struct discover_vm *vm)
+static void on_vm(void *arg, const struct discover_vm *vm)
 {
     struct walk *w = arg;
     pthread_mutex_lock(&w->lock);
     struct discover_vm *place = w->is_over ? NULL : find_placed(w, vm);
     if (place)
         *place = *vm;
-    else if (!w->is_over)
-        place = discover_place(&w->list, vm);
+    else if (!w->is_over && (place = discover_place(&w->list, vm)))
+        w->within[place - w->list.vms] = false;
     pthread_mutex_unlock(&w->lock);
-    return place != NULL;
 }
 
 /* The number of the next process; 0: there is none. The lock is held. */
 static pid_t next_process(struct walk *w)
 {
     const struct dirent *e = NULL;
-    while ((e = readdir(w->dir)))
+    while (w->dir && (e = readdir(w->dir)))
         if (isdigit((unsigned char)e->d_name[0]))
             return (pid_t)atol(e->d_name);
+    if (w->dir)
+        closedir(w->dir);
+    w->dir = NULL;
     return 0;
+}
+
+/* The next VM whose files are to be looked at; -1: there is none. The lock is held. */
+static int next_vm(const struct walk *w)
+{
+    for (size_t i = 0; i < w->list.count; i++)
+        if (!w->within[i])
+            return (int)i;
+    return -1;
+}
+
+/* What a walker does next. False: nothing. The lock is held. */
+static bool take_next(struct walk *w, pid_t *pid, bool *within)
+{
+    *pid = next_process(w);
+    *within = *pid == 0;
+    const int vm = *within ? next_vm(w) : -1;
+    if (vm >= 0) {
+        w->within[vm] = true;
+        *pid = w->list.vms[vm].pid;
+    }
+    return *pid != 0;
 }
 
 static void *walk_on(void *arg)
 {
     struct walk *w = arg;
-    char pid[16];
+    bool within = false;
     pthread_mutex_lock(&w->lock);
     const unsigned own = w->begun++;
-    while (!w->is_over && (w->at[own] = next_process(w)) != 0) {
-        snprintf(pid, sizeof pid, "%d", (int)w->at[own]);
+    while (!w->is_over && take_next(w, &w->at[own], &within)) {
+        const pid_t pid = w->at[own];
         pthread_mutex_unlock(&w->lock);
-        (void)discover_look(&w->look, pid);
+        (void)(within ? discover_look_within : discover_look)(&w->look, pid);
         pthread_mutex_lock(&w->lock);
         w->at[own] = 0;
         w->looked++;
@@ -122,19 +150,29 @@ static bool add_walker(struct walk *w)
     return ok;
 }
 
+/* Until `until_ns`, or a walker ends. */
+static void wait_until(struct walk *w, uint64_t until_ns)
+{
+    const struct timespec at = {.tv_sec = (time_t)(until_ns / 1000000000),
+                                .tv_nsec = (long)(until_ns % 1000000000)};
+    (void)pthread_cond_timedwait(&w->changed, &w->lock, &at);
+}
+
 /* The lock is held, but for the time of waiting. */
 static void wait_for_walkers(struct walk *w)
 {
-    const uint64_t until_ns = clock_mono_ns() + SCAN_NS;
+    uint64_t now_ns = clock_mono_ns(), moved_ns = now_ns;
+    const uint64_t end_ns = now_ns + SCAN_NS;
     unsigned walkers = 1;
-    for (uint64_t now_ns; w->running > 0 && (now_ns = clock_mono_ns()) < until_ns;) {
+    while (w->running > 0 && now_ns < end_ns && now_ns < moved_ns + IDLE_NS) {
         const size_t looked = w->looked;
-        const uint64_t next_ns = now_ns + STUCK_NS < until_ns ? now_ns + STUCK_NS : until_ns;
-        const struct timespec at = {.tv_sec = (time_t)(next_ns / 1000000000),
-                                    .tv_nsec = (long)(next_ns % 1000000000)};
-        (void)pthread_cond_timedwait(&w->changed, &w->lock, &at);
-        if (w->running > 0 && w->looked == looked && walkers < WALKERS)
-            walkers += add_walker(w);
+        wait_until(w, now_ns + STUCK_NS);
+        now_ns = clock_mono_ns();
+        const bool adds = w->running > 0 && w->looked == looked && walkers < WALKERS &&
+                          (w->dir || next_vm(w) >= 0) && add_walker(w);
+        walkers += adds;
+        if (adds || w->looked != looked)
+            moved_ns = now_ns;
     }
 }
 
@@ -143,13 +181,15 @@ static void take_found(struct walk *w, struct discover_list *out)
 {
     w->is_over = true;
     *out = w->list;
-    w->list = (struct discover_list){0};
     for (size_t i = 0; i < WALKERS; i++) {
         out->unread += w->at[i] != 0;
         out->blocked = out->blocked != 0 ? out->blocked : w->at[i];
     }
-    while (w->running > 0 && next_process(w) != 0)
+    for (size_t i = 0; i < out->count; i++)
+        out->unread += !w->within[i];
+    while (next_process(w) != 0)
         out->unread++;
+    w->list = (struct discover_list){0};
 }
 
 static double read_uptime(DIR *tree)

@@ -187,6 +187,16 @@ TEST_WITH(a_node_of_another_host_is_not_looked_at, begin, NULL)
         assert_null(line_of(rows[i]));
 }
 
+TEST_WITH(a_node_that_may_be_left_out_is_not_called_elsewhere, begin, NULL)
+{
+    const struct discover_list slow = {.unread = 2, .blocked = 12};
+    (void)state;
+    facts.vm = NULL;
+    facts.vms = &slow;
+    expect("process", DOCTOR_NOTE,
+           "not found on this host. /proc is slow: 2 OS processes were not looked at", "");
+}
+
 TEST_WITH(a_vm_that_is_held_says_what_lets_it_go, begin, NULL)
 {
     (void)state;
