@@ -30,9 +30,9 @@ tests/unit/%.$(OBJEXT) tests/screen/%.$(OBJEXT): AM_CFLAGS += $(UV_CFLAGS) $(JAN
 	$(EI_CFLAGS) $(ELFUTILS_CFLAGS) $(OPENSSL_CFLAGS) $(SQLITE_CFLAGS)
 UNIT_LONG = tests/unit/report/test_rules tests/unit/app/test_hostile_recording \
 	tests/unit/app/test_advice tests/unit/app/test_extreme_numbers
-UNIT_BASE = tests/unit/base/test_clock tests/unit/base/test_error tests/unit/base/test_memory \
-	tests/unit/base/test_question tests/unit/base/test_regex tests/unit/base/test_slice tests/unit/base/test_spawn \
-	tests/unit/base/test_text
+UNIT_BASE = tests/unit/base/test_clock tests/unit/base/test_error tests/unit/base/test_files \
+	tests/unit/base/test_memory tests/unit/base/test_question tests/unit/base/test_regex \
+	tests/unit/base/test_slice tests/unit/base/test_spawn tests/unit/base/test_text
 UNIT_ETF = tests/unit/etf/test_check tests/unit/etf/test_cursor tests/unit/etf/test_parse \
 	tests/unit/etf/test_print tests/unit/etf/test_print_ex
 UNIT_LINK = tests/unit/link/test_aside tests/unit/link/test_atom_cache tests/unit/link/test_control \

@@ -3,7 +3,8 @@
 #ifndef BEAMTOP_BASE_FILES_H
 #define BEAMTOP_BASE_FILES_H
 
-/* The soft limit becomes the hard one; programs that are started have it, too. */
-void files_raise(void);
+/* Raises the soft limit to `most`, or to the hard one, which can be a thousand million: programs
+ * that are started have it, too, and some close all descriptors up to it. It is never lowered. */
+void files_raise(unsigned long most);
 
 #endif

@@ -9,6 +9,7 @@
 #include "beamtop/base/files.h"
 
 enum {
+    MOST_FILES = 65536, /* 512 streams need 2,048 */
     FILES = 24,  /* of a screen with its terminal, loop, workers, connection, and some to spare */
     WORKERS = 4, /* of libuv, which are started together, and abort when one is not */
 };
@@ -57,6 +58,6 @@ static int check_threads(struct error *err)
 
 int start_check(struct error *err)
 {
-    files_raise(); /* a node that is reached by another program needs several */
+    files_raise(MOST_FILES); /* a node that is reached by another program needs several */
     return check_files(err) == 0 ? check_threads(err) : (int)err->code;
 }

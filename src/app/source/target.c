@@ -498,7 +498,7 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
                     : choose_vm(&choice, &own, name, o, env, vms, os_pid, err);
     if (rc == 0 && !is_url)
         rc = fill_target(t, name, &choice, o, env, epmd_port, err);
-    if (rc == 0 && !is_url && !choice.vm)
+    if (rc == 0 && !is_url)
         nodes_add_left_out(&t->no_cookie, vms ? vms : &own);
     if (rc != 0)
         target_clear(t);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -433,7 +434,7 @@ static int begin_sampling(struct sampler *s, struct error *err)
         s->readers[i].sampler = s;
     }
     struct rights_user user;
-    files_raise(); /* one for each thread on each CPU */
+    files_raise(ULONG_MAX); /* one for each thread on each CPU */
     if (rights_read(&user, s->o->pid, err) != 0 || vm_open(&s->vm, s->o->pid, err) != 0 ||
         add_threads_with_spare(s, err) != 0)
         return err->code;
