@@ -26,7 +26,8 @@ says_in_the_header_what_holds_a_silent_node() {
 header_says() { tm_wait '◌ no answer' && tm_wait_line '^ .*◌ no answer.*stopped by a signal'; }
 
 shows_the_node_on_request() {
-    tm_run ':outside' && tm_wait "OS process $BEAMTOP_DEMO_PID" && tm_wait 'crash dump none is being written' &&
+    tm_run ':outside' && tm_wait_line "^ *OS process +$BEAMTOP_DEMO_PID" &&
+        tm_wait_line '^ *crash dump +none is being written' &&
         tm_wait_line '^ *scheduler 1 ' && tm_wait 'the VM is not asked' || return 1
     tm_keys Escape
     tm_wait shop_pricing && bt_quit
@@ -51,8 +52,8 @@ shows_a_vm_without_distribution() {
 }
 # Until it is the VM, no such VM is there.
 shows_plain() {
-    tm_run ":outside $plain" && tm_wait_line "OS process $plain|process $plain is not a BEAM VM" &&
-        tm_wait_line "^ *OS process $plain" && tm_wait 'nothing: no node can connect'
+    tm_run ":outside $plain" && tm_wait_line "OS process +$plain|process $plain is not a BEAM VM" &&
+        tm_wait_line "^ *OS process +$plain" && tm_wait 'nothing: no node can connect'
 }
 
 run says_in_the_header_what_holds_a_silent_node
