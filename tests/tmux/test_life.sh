@@ -72,6 +72,26 @@ stops_together_with_the_script_that_started_it() {
     tm_wait_gone 'ready>' && tm_wait shop_pricing && tm_keys Q && tm_wait 'code 0'
 }
 
+is_stopped() { ps -o stat= -p "$pid" | grep -q '^T'; }
+opens_in_bash() {
+    command -v bash >/dev/null || { not_tried "no bash here"; return 1; }
+    tm_close
+    tm_open 80 24 BT="$beamtop" NODE="$BEAMTOP_DEMO_NODE" COOKIE="$BEAMTOP_DEMO_COOKIE_FILE" &&
+        tm_run "exec bash --norc" && starts_again
+}
+goes_on_in_front() {
+    tm_run 'clear; fg; echo code $?'
+    tm_wait shop_pricing && tm_type ':quit' && tm_wait_line '^:quit' && tm_keys Enter && tm_wait 'code 0' && tm_restored
+}
+stops() { wait_until "$tm_wait_s" is_stopped || { echo "it goes on in the background"; return 1; }; }
+# SIGSTOP gives nothing back: the shell has the screen, and the modes of its line editor.
+goes_on_after_a_stop_from_elsewhere() {
+    opens_in_bash || { [ -e "$work/not_tried" ]; return; }
+    pid=$(tm_pid beamtop)
+    kill -STOP "$pid" && tm_wait Stopped && tm_run 'clear; echo still here' && tm_wait_line '^still here' || return 1
+    kill -CONT "$pid" && stops && tm_run bg && stops && goes_on_in_front
+}
+
 # As a program that ends within a paste, or a line that loses bytes. Each try is silent for long enough.
 takes_keys_again_after_a_paste_without_end() {
     bt_open 80 24 && tm_type "$(printf '\033[200~lost')" || return 1
@@ -138,6 +158,7 @@ run stops_and_goes_on
 run follows_a_resize_while_stopped
 run does_not_stop_as_the_leader_of_its_session
 run stops_together_with_the_script_that_started_it
+run goes_on_after_a_stop_from_elsewhere
 run takes_keys_again_after_a_paste_without_end
 run keeps_the_flags_of_standard_input
 run restores_the_terminal_when_killed

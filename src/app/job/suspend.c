@@ -32,12 +32,16 @@ bool suspend_is_possible(void)
 }
 
 /* A shell sees a job as stopped once all its processes are, also the script that started this
- * one. SIGTSTP would call our own handler again, so this process uses SIGSTOP. */
+ * one. SIGTSTP would call our own handler again, so this process uses SIGSTOP, and a handler of
+ * SIGCONT would be called for what the caller knows. */
 void suspend_job(void)
 {
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, ours;
-    sigaction(SIGTSTP, &ignore, &ours);
+    const struct sigaction ignore = {.sa_handler = SIG_IGN}, normal = {.sa_handler = SIG_DFL};
+    struct sigaction on_stop, on_go;
+    sigaction(SIGTSTP, &ignore, &on_stop);
+    sigaction(SIGCONT, &normal, &on_go);
     kill(0, SIGTSTP);
     raise(SIGSTOP);
-    sigaction(SIGTSTP, &ours, NULL);
+    sigaction(SIGCONT, &on_go, NULL);
+    sigaction(SIGTSTP, &on_stop, NULL);
 }

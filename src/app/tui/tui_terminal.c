@@ -226,6 +226,16 @@ bool tui_terminal_is_ready(void)
 
 /* ---- signals */
 
+/* After a SIGSTOP, of which nothing was known before: the shell has set modes of its line editor,
+ * and written over the screen. In the background this stops the job again, as it has to. */
+static void take_terminal_back(struct tui *t)
+{
+    t->tty->ops->suspend(t->tty);
+    t->tty->ops->resume(t->tty);
+    take_events(t);
+    tui_touch(t);
+}
+
 void tui_on_signal(uv_signal_t *signal, int number)
 {
     struct tui *t = signal->data;
@@ -238,8 +248,7 @@ void tui_on_signal(uv_signal_t *signal, int number)
         tui_suspend(t);
         break;
     case SIGCONT:
-        t->tty->ops->redraw(t->tty);
-        tui_touch(t);
+        take_terminal_back(t);
         break;
     default:
         tui_quit(t, 128 + number, NULL);
