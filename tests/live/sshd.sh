@@ -5,7 +5,7 @@
 # host that is not there), closed (no sshd), other (another key than the known one), new (no known key),
 # locked (its key has the passphrase "open it"), stranger (no key is allowed), forbids (no forwarding, and
 # a home of this script's),
-# mute, mute2 (never answer), shared (has a ControlPath).
+# mute, mute2 (never answer), shared (has a ControlPath), forbids_shared (both).
 
 for program in ssh ssh-keygen; do
     command -v $program >/dev/null || skip_all "no $program here"
@@ -33,7 +33,9 @@ put_hosts() {
 	 IdentityFile $work/stranger
 	Host * !locked !stranger
 	 IdentityFile $work/key
-	Host forbids
+	Host forbids_shared
+	 ControlPath $work/forbids_shared
+	Host forbids forbids_shared
 	 Port $((sshd_port + 3))
 	Host mute mute2
 	 ProxyCommand sleep 1000

@@ -42,7 +42,10 @@ goes_by_relay() { # NAME PROGRAM
         leaves_nothing_here && relays_end
 }
 goes_by_socat() { goes_by_relay socat socat; }
-goes_by_bash() { goes_by_relay bash bash; }
+goes_by_bash() {
+    goes_by_relay bash bash || return 1
+    [ -e "$work/not_tried" ] || fails_with 3 'nothing listens at that port there' "ssh://forbids/$(name_of)" --port 1
+}
 goes_by_nc_of_openbsd() { goes_by_relay nc nc.openbsd; }
 goes_by_nc_traditional() { goes_by_relay nc nc.traditional; }
 goes_by_ncat() { goes_by_relay nc ncat; }
@@ -69,14 +72,17 @@ bears_a_loud_shell() {
     return $loud
 }
 
-# The user's own connection is used, and stays.
+# The user's own connection is used, and stays. It does not say why it refuses a stream.
 uses_what_is_open() {
-    ssh -fNM shared 2>"$work/err" || { cat "$work/err"; return 1; }
+    uses_open shared && { ! has_bash_there || { has_only bash bash && uses_open forbids_shared; }; }
+}
+uses_open() { # HOST
+    ssh -fNM "$1" 2>"$work/err" || { cat "$work/err"; return 1; }
     logins=$(grep -c Accepted "$work/sshd.log")
-    prints_its_name "ssh://shared/$(name_of)" && ssh -O check shared 2>/dev/null
+    prints_its_name "ssh://$1/$(name_of)" && ssh -O check "$1" 2>/dev/null
     used=$?
     logins=$(($(grep -c Accepted "$work/sshd.log") - logins))
-    ssh -O exit shared 2>/dev/null
+    ssh -O exit "$1" 2>/dev/null
     ends_with 0 "$used" || return 1
     [ "$logins" = 0 ] || { echo "$logins logins"; return 1; }
     leaves_nothing_here
@@ -158,6 +164,7 @@ follows() {
 has_two_recordings() { [ "$(find "$1" -name '*.btr' | wc -l)" = 2 ] || { ls "$1"; cat "$work/err"; return 1; }; }
 follows_them() {
     seed=ssh://far/$(name_of) other=ssh://far/second_x$$
+    rm -rf "$work/both" "$work/named" # of another release
     follows fleet "$seed" --format json && has_two_up || return 1
     follows record "$seed" --for 4 -o "$work/both" || return 1
     has_two_recordings "$work/both" || return 1
@@ -185,6 +192,7 @@ logs_in_to_few_at_once() {
 }
 
 records_in_the_background() {
+    rm -f "$work/far.btr" # of another release
     by_way record start "ssh://far/$(name_of)" -o "$work/far.btr" >"$work/out" 2>"$work/err"
     ends_with 0 $? || return 1
     "$beamtop" record stop -o "$work/far.btr" >"$work/out" 2>"$work/err"
@@ -321,6 +329,7 @@ status_is() { # FILTER, of the recording
     "$beamtop" record status --format json 2>/dev/null | jq -s -e 'map(select(.file == "'"$work/over.btr"'"))[0] | '"$1" >"$work/status"
 }
 records_over_a_restart_of_sshd() {
+    rm -f "$work/over.btr" # of another release
     by_way record start "ssh://far/$(name_of)" -o "$work/over.btr" >"$work/out" 2>"$work/err" || return 1
     ends_sshd
     wait_until 60 status_is '.link | contains("ssh to far")' && status_is .ticks && ticks=$(cat "$work/status") &&
@@ -368,6 +377,7 @@ logs_in_again() {
 # ---- what looks from outside
 
 runs_on_the_far_side() {
+    rm -f "$work/far/beamtop" # of another release
     by_far nodes ssh://far --format json
     ends_with 1 $? && told 'no beamtop on far' && told 'scp .*far:beamtop' || return 1
     printf '#!/bin/sh\nprintf "%%s\\n" "$@"\n' >"$work/far/beamtop"

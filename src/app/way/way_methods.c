@@ -310,6 +310,9 @@ const struct way_method *way_method(enum way_scheme scheme, size_t n)
 #define CONTAINERS (ENGINES | OF(WAY_K8S))
 #define ANY (OF(WAY_SSH) | CONTAINERS)
 
+#define NOTHING_LISTENS                                                                            \
+    "nothing listens at that port there: the node stopped, or listens on another address (--host)"
+
 /* The first row counts whose words are in what was said. */
 static const struct {
     unsigned schemes;
@@ -338,9 +341,15 @@ static const struct {
     {OF(WAY_SSH), CONN_FAILED_WAY, false, "beamtop: no relay",
      "sshd there forbids the stream (AllowTcpForwarding, PermitOpen), and the host has neither "
      "socat, bash nor nc to carry one"},
-    {OF(WAY_SSH), CONN_FAILED_REFUSED, false, "open failed: connect failed",
-     "nothing listens at that port there: the node stopped, or listens on another address "
-     "(--host)"},
+    {OF(WAY_SSH), CONN_FAILED_REFUSED, false, "open failed: connect failed", NOTHING_LISTENS},
+    /* Of relays there. */
+    {OF(WAY_SSH), CONN_FAILED_REFUSED, false, "/dev/tcp/", NOTHING_LISTENS},
+    {OF(WAY_SSH), CONN_FAILED_REFUSED, false, "E connect(", NOTHING_LISTENS},
+    {OF(WAY_SSH), CONN_FAILED_REFUSED, false, "Ncat: ", NOTHING_LISTENS},
+    /* The reason is in the log of the shared connection, and the user's has none of ours. */
+    {OF(WAY_SSH), CONN_FAILED_WAY, true, "Session open refused by peer",
+     "sshd there refuses the stream: nothing listens at that port, or AllowTcpForwarding or "
+     "PermitOpen in its configuration forbid it"},
     {OF(WAY_SSH), CONN_FAILED_WAY, false, "UNKNOWN port",
      "the jump host (ProxyJump or ProxyCommand in ssh's configuration) does not lead there: ssh "
      "to the host shows why"},
@@ -437,9 +446,7 @@ static const struct {
      "the cluster does not reach the machine of the pod: `kubectl get nodes` shows its state"},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "error dialing backend",
      "the cluster does not reach the machine of the pod: `kubectl get nodes` shows its state"},
-    {OF(WAY_K8S), CONN_FAILED_REFUSED, false, "connect: connection refused",
-     "nothing listens at that port there: the node stopped, or listens on another address "
-     "(--host)"},
+    {OF(WAY_K8S), CONN_FAILED_REFUSED, false, "connect: connection refused", NOTHING_LISTENS},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "lost connection to pod",
      "the connection to the pod is lost: it stopped, or the cluster ended the stream"},
     {CONTAINERS, CONN_FAILED_WAY, true, "beamtop: no relay",
@@ -448,9 +455,7 @@ static const struct {
      "the container has no shell to carry a stream"},
     {CONTAINERS, CONN_FAILED_WAY, true, "no such file or directory",
      "the container has no shell to carry a stream"},
-    {CONTAINERS, CONN_FAILED_REFUSED, false, "onnection refused",
-     "nothing listens at that port there: the node stopped, or listens on another address "
-     "(--host)"},
+    {CONTAINERS, CONN_FAILED_REFUSED, false, "onnection refused", NOTHING_LISTENS},
 };
 
 bool way_may_prompt(const char *said)

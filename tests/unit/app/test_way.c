@@ -362,6 +362,18 @@ TEST(test_explain)
          "ssh's port"},
         {WAY_SSH, "channel 2: open failed: administratively prohibited: open failed\r\n",
          CONN_FAILED_WAY, true, "AllowTcpForwarding"},
+        {WAY_SSH, "Stdio forwarding request failed: Session open refused by peer\r\n",
+         CONN_FAILED_WAY, true, "AllowTcpForwarding"},
+        {WAY_SSH,
+         "channel 2: open failed: connect failed: Connection refused\r\n"
+         "Stdio forwarding request failed: Session open refused by peer\r\n",
+         CONN_FAILED_REFUSED, false, "that port there"},
+        {WAY_SSH,
+         "bash: connect: Connection refused\nbash: line 1: /dev/tcp/127.0.0.1/1: Connection "
+         "refused\n",
+         CONN_FAILED_REFUSED, false, "that port there"},
+        {WAY_SSH, "socat[7] E connect(5, AF=2 127.0.0.1:1, 16): Connection refused\n",
+         CONN_FAILED_REFUSED, false, "that port there"},
         {WAY_SSH, "Connection closed by UNKNOWN port 65535\r\n", CONN_FAILED_WAY, false,
          "jump host"},
         {WAY_SSH, "", CONN_FAILED_WAY, false, "no reason was given"},
