@@ -221,7 +221,7 @@ bool proc_inode_differs(const struct proc *p, const char *file, const char *othe
     char path[LINK_BYTES];
     snprintf(path, sizeof path, "%s/%s/%s", p->tree, other_pid, file);
     return fstatat(p->dir, file, &mine, 0) == 0 && stat(path, &others) == 0 &&
-           mine.st_ino != others.st_ino;
+           (mine.st_ino != others.st_ino || mine.st_dev != others.st_dev);
 }
 
 bool proc_other_network(const struct proc *p)

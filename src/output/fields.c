@@ -8,7 +8,7 @@
 static const struct field node[] = {
     FIELD("name", TEXT, name, "alive@host; null: no node", .title = "NODE"),
     FIELD("form", TEXT, form, "\"short\" or \"long\" names", .title = "NAMES"),
-    FIELD("user", TEXT, user, "who it runs as"),
+    FIELD("user", TEXT, user, "who it runs as; a number: the uid, where it has no name here"),
     FIELD("os_pid", TEXT, os_pid, "its process id"),
     FIELD("otp", TEXT, otp, "its release"),
     FIELD("uptime_s", SECONDS, uptime_s, "seconds since its start", .title = "UP"),

@@ -35,7 +35,7 @@ struct discover_vm {
     pid_t pid; /* 0: known to epmd only */
     uid_t uid;
     bool one_user; /* and one group: one that a user started as another gets no cookie */
-    char user[64]; /* "" when the uid has no name */
+    char user[64]; /* its uid where that has no name, or is of another root directory */
     char node[LIMIT_NODE_NAME_BYTES + 1]; /* alive@host; "" when not a node */
     enum discover_form form;
     uint16_t port; /* where it takes connections: from epmd, its flags or its sockets; 0 unknown */

@@ -83,9 +83,7 @@ static void check_name(const struct doctor_facts *f, struct doctor_line *out)
 static void check_process(const struct doctor_facts *f, struct doctor_line *out)
 {
     const struct discover_vm *vm = f->vm;
-    char uid[24] = "", left[160];
-    if (vm && !vm->user[0])
-        snprintf(uid, sizeof uid, "with uid %lu", (unsigned long)vm->uid);
+    char left[160];
     const char *note = f->target.conn.way ? f->target.conn.way->note : NULL;
     if (f->several.code != ERR_NONE)
         doctor_say_error(out, DOCTOR_NOTE, &f->several);
@@ -100,8 +98,7 @@ static void check_process(const struct doctor_facts *f, struct doctor_line *out)
     else if (vm->pid == 0)
         doctor_say(out, DOCTOR_NOTE, "not visible: only epmd knows it");
     else
-        doctor_say(out, DOCTOR_OK, "OS process %d of user %s%s%s%s", (int)vm->pid,
-                   vm->user[0] ? vm->user : uid,
+        doctor_say(out, DOCTOR_OK, "OS process %d of user %s%s%s%s", (int)vm->pid, vm->user,
                    vm->other_network ? ", other network namespace" : "",
                    vm->other_root ? ", other root directory" : "",
                    vm->other_users ? ", other user namespace" : "");

@@ -200,12 +200,16 @@ static void set_otp_version(const struct proc *p, struct discover_vm *vm, const 
 
 /* ---- its owner and the cookie */
 
-static void set_user(struct discover_vm *vm)
+/* Another root directory has other users behind the same uids, but for root. In another user
+ * namespace the uid is one of here. */
+static void set_user(const struct proc *p, struct discover_vm *vm)
 {
     struct passwd entry;
     struct passwd *found = NULL;
     char text[4096];
-    if (getpwuid_r(vm->uid, &entry, text, sizeof text, &found) == 0 && found)
+    const bool is_other =
+        vm->uid != 0 && !vm->other_users && proc_inode_differs(p, "root/.", "self");
+    if (!is_other && getpwuid_r(vm->uid, &entry, text, sizeof text, &found) == 0 && found)
         snprintf(vm->user, sizeof vm->user, "%s", found->pw_name);
 }
 
@@ -328,6 +332,7 @@ static void set_known(const struct discover_look *l, const struct proc *p, struc
                       const struct beam_args *a, const char *argv0)
 {
     set_numbers(l, p, vm);
+    snprintf(vm->user, sizeof vm->user, "%lu", (unsigned long)vm->uid);
     vm->other_users = proc_file_differs(p, "uid_map", "self");
     vm->other_root = proc_link_differs(p, "root", "self") || proc_link_differs(p, "ns/mnt", "self");
     vm->other_network = proc_other_network(p);
@@ -345,7 +350,7 @@ static void add_vm(const struct discover_look *l, const struct proc *p,
     parse_args(cmdline, &args);
     set_known(l, p, &vm, &args, cmdline->bytes);
     if (within) {
-        set_user(&vm);
+        set_user(p, &vm);
         set_contained_node(p, &vm, &args);
         set_otp_version(p, &vm, &args);
         set_surroundings(p, &vm, &args);

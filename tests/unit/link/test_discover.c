@@ -2,6 +2,7 @@
 /* Discovery over a tree that is made like /proc. */
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -544,6 +545,64 @@ TEST(test_bound_by_user_namespace)
         others += !list.vms[i].other_users;
     assert_int_equal(list.count, LIMIT_DISCOVER_VMS);
     assert_int_equal(others, MANY / EACH);
+    discover_clear(&list);
+    memcpy(tree, kept, sizeof kept);
+}
+
+static void make_user(const char *pid, unsigned uid, const char *root, const char *uid_map)
+{
+    char path[64];
+    make_dir(pid);
+    make_status(pid, uid, uid);
+    snprintf(path, sizeof path, "%s/cmdline", pid);
+    make_file(path, "beam.smp", 9);
+    snprintf(path, sizeof path, "%s/root", pid);
+    make_link(path, root);
+    snprintf(path, sizeof path, "%s/uid_map", pid);
+    make_file(path, uid_map, strlen(uid_map));
+}
+
+/* A name of this host's passwd says nothing of a uid behind another root directory. */
+TEST(test_user)
+{
+    static const struct row {
+        const char *name, *pid, *root, *uid_map;
+        bool is_root, named;
+    } rows[] = {
+        {"this root", "100", "here", "ours", false, true},
+        {"another root", "101", "there", "ours", false, false},
+        {"root in another root", "102", "there", "ours", true, true},
+        {"a user's namespace", "103", "there", "theirs", false, true},
+        {"an unreadable root", "104", "nowhere", "ours", false, true},
+    };
+    struct passwd *other = NULL;
+    struct discover_list list;
+    char kept[sizeof tree], uid[16];
+    while ((other = getpwent()) && other->pw_uid == 0)
+        ;
+    assert_non_null(other);
+    memcpy(kept, tree, sizeof kept);
+    make_dir("users");
+    snprintf(tree + strlen(tree), sizeof tree - strlen(tree), "/users");
+    make_dir("here");
+    make_dir("there");
+    make_user("self", 0, "../here", "ours");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char root[64];
+        snprintf(root, sizeof root, "../%s", rows[i].root);
+        make_user(rows[i].pid, rows[i].is_root ? 0 : other->pw_uid, root, rows[i].uid_map);
+    }
+    scan(&list);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct discover_vm *vm = find(&list, rows[i].pid);
+        print_message("# %s\n", rows[i].name);
+        assert_non_null(vm);
+        snprintf(uid, sizeof uid, "%u", (unsigned)other->pw_uid);
+        assert_string_equal(vm->user, !rows[i].named    ? uid
+                                      : rows[i].is_root ? "root"
+                                                        : other->pw_name);
+    }
+    endpwent();
     discover_clear(&list);
     memcpy(tree, kept, sizeof kept);
 }
