@@ -28,14 +28,14 @@ static const struct {
     {"ets_tables", "ets_limit", "ETS table count", "+e",
      "Find what makes tables and does not delete them. Since OTP 20 the limit is only a hint: "
      "memory runs out first",
-     2},
+     INFINITY},
 };
 
-/* The next power of two, twice the limit: what these tables are rounded to. */
-static double next_limit(double limit)
+/* The next power of two, twice what is used or the limit: what these tables are rounded to. */
+static double next_limit(double used)
 {
     double n = 1024;
-    while (n < 2 * limit && n < 134217728)
+    while (n < 2 * used && n < 134217728)
         n *= 2;
     return n;
 }
@@ -63,7 +63,7 @@ static void find_near_limit(struct judge *j, size_t i, struct period_stats s, do
         owner ? judge_text(j, "%s fills the process table: %s", judge_slice(j, owner->owner), used)
               : judge_text(j, "%s is %s", tables[i].name, used);
     f->action = judge_text(j, "%s (start with %s %.0f)", tables[i].action, tables[i].flag,
-                           next_limit(limit));
+                           next_limit(fmax(limit, s.max)));
     f->ruled_out_if = "The number stays: what was made at start is kept";
     f->subject = tables[i].key;
     judge_cause(f, f->subject, CAUSE_LOAD);
@@ -317,10 +317,12 @@ static void find_holders(struct judge *j, const json_t *holders, size_t n, doubl
     judge_about(f, judge_text(j, "%s", fact_text(first, "pid")), CAUSE_HELD);
     for (size_t i = 0; i < n; i++) {
         row = json_array_get(holders, i);
-        judge_evidence(j, f, "holder", fact_number(row, "bytes"), "bytes",
-                       "%s (%s): %s in %s binaries", judge_process_of(j, row),
-                       fact_text(row, "initial_call"), judge_bytes(j, fact_number(row, "bytes")),
-                       judge_number(j, fact_number(row, "binaries")));
+        const double binaries = fact_number(row, "binaries");
+        judge_evidence(
+            j, f, "holder", fact_number(row, "bytes"), "bytes", "%s (%s): %s%s",
+            judge_process_of(j, row), fact_text(row, "initial_call"),
+            judge_bytes(j, fact_number(row, "bytes")),
+            isnan(binaries) ? "" : judge_text(j, " in %s binaries", judge_number(j, binaries)));
     }
     /* The holders are from an earlier tick. */
     judge_evidence(j, f, "memory_binary_bytes", total, "bytes",

@@ -58,7 +58,7 @@ struct made {
     double total, total_step, of_processes, of_processes_step, binary, binary_step, ets, ets_step;
     double rss; /* 0: 260 MB */
     double processes, processes_step, atoms, atoms_step;
-    double ports_step, tables_step, code_step;
+    double ports_step, tables, tables_step, code_step;
     int level_from; /* the tick from which on counts stay; 0: none */
     struct {
         const char *key, *json; /* NULL: none; # stands for its number */
@@ -149,8 +149,8 @@ static void made_system(struct recorder *r, struct model *m, const struct made *
     bool blocked = tick >= w->blocked_from && tick <= w->blocked_to;
     buf_printf(&b, "{%.0f, %.0f, %.0f, %.0f}, {%d, [%d,%d,0,%d]}, {%.0f, 10, %.0f, %.0f, 40, 50",
                w->processes + t * w->processes_step, 20 + t * w->ports_step,
-               w->atoms + t * w->atoms_step, 12 + t * w->tables_step, longest + other, longest,
-               other, blocked ? 3 : 0, tick * w->reductions_per_s,
+               w->atoms + t * w->atoms_step, w->tables + t * w->tables_step, longest + other,
+               longest, other, blocked ? 3 : 0, tick * w->reductions_per_s,
                made_sum(w, tick, w->gcs_per_s, 3), made_sum(w, tick, w->gc_words_per_s, 4));
     if (w->own_per_s > 0)
         buf_printf(&b, ", %.0f", tick * w->own_per_s);
@@ -380,7 +380,7 @@ static const struct made made_healthy = {
     .label = "healthy", .ticks = 13, .run_queue = 1, .longest = 1, .use = 0.6, .noise = 0.02,
     .reductions_per_s = 20e6, .gcs_per_s = 2000, .gc_words_per_s = 2e6,
     .total = 200e6, .of_processes = 60e6, .binary = 40e6, .ets = 10e6,
-    .processes = 900, .atoms = 20000,
+    .processes = 900, .atoms = 20000, .tables = 12,
     .busy = {
         {"<0.41.0>", "undefined", "gateway,init,1", "gateway", "gateway,serve,2", 0.30, 0, 0, 1e6,
          0},

@@ -698,6 +698,13 @@ static void binaries_are_of_many(struct made *w)
     binaries_are_held(w);
     set_fact(w, "held", SMALL_PARTS("33000000"));
 }
+static void holder_of_unknown_number(struct made *w)
+{
+    w->binary = 200 * MIB;
+    set_fact(w, "binaries",
+             "{\"bytes\":209715200,\"holders\":[{\"pid\":\"<0.41.0>\",\"name\":\"cache\","
+             "\"initial_call\":\"cache:init/1\",\"bytes\":180000000}]}");
+}
 /* 500 refer to one binary, so it counts 500 times. */
 static void binaries_are_shared(struct made *w)
 {
@@ -852,6 +859,11 @@ static void much_resident(struct made *w)
 static void processes_near(struct made *w)
 {
     w->processes = 250000;
+}
+/* The limit of tables is a hint. */
+static void tables_beyond(struct made *w)
+{
+    w->tables = 50023;
 }
 static void atoms_soon(struct made *w)
 {
@@ -1706,6 +1718,7 @@ static const struct {
     {"memory_held", binaries_are_held, FINDING_NOTE,
      "500 processes in shop:wait/1 hold 95.4 MiB, 99% of binary memory", binaries_are_shared},
     {"binary_holders", few_holders, FINDING_LOOK, "cache holds 172 MiB of refc binaries", same},
+    {"binary_holders", few_holders, FINDING_LOOK, ": 172 MiB in 900 binaries", same},
     {"carriers", carriers_empty, FINDING_LOOK,
      "binary_alloc is fragmented: 4.4% of 858 MiB in carriers is used", carriers_small},
     {"carriers", carriers_of_rss, FINDING_LOOK,
@@ -1714,6 +1727,7 @@ static const struct {
      little_resident},
     {"near_limit", processes_near, FINDING_ACT, "Process table is 95% full: 250,000 of 262,144",
      same},
+    {"near_limit", tables_beyond, FINDING_LOOK, "(start with +e 131072)", same},
     {"near_limit", atoms_soon, FINDING_LOOK, "Atom table is 57% full: 601,200 of 1,048,576",
      atoms_steady},
     {"repository_lookup", registry_in_database, FINDING_ACT,

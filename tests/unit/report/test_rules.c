@@ -592,6 +592,19 @@ TEST(test_damaged_growth)
     }
 }
 
+TEST(test_unknown_number_of_binaries)
+{
+    struct made w = made_healthy;
+    struct findings f;
+    holder_of_unknown_number(&w);
+    judge(&f, &w);
+    const struct finding *x = of_rule(&f, "binary_holders");
+    assert_non_null(x);
+    assert_true(says(x, "cache (cache:init/1): 172 MiB"));
+    assert_false(says(x, "172 MiB in"));
+    findings_clear(&f);
+}
+
 /* What rises and then stays, or falls, or comes in steps that end, is no leak. */
 TEST(test_levels)
 {
