@@ -698,13 +698,6 @@ static void binaries_are_of_many(struct made *w)
     binaries_are_held(w);
     set_fact(w, "held", SMALL_PARTS("33000000"));
 }
-static void holder_of_unknown_number(struct made *w)
-{
-    w->binary = 200 * MIB;
-    set_fact(w, "binaries",
-             "{\"bytes\":209715200,\"holders\":[{\"pid\":\"<0.41.0>\",\"name\":\"cache\","
-             "\"initial_call\":\"cache:init/1\",\"bytes\":180000000}]}");
-}
 /* 500 refer to one binary, so it counts 500 times. */
 static void binaries_are_shared(struct made *w)
 {

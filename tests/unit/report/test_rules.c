@@ -592,6 +592,14 @@ TEST(test_damaged_growth)
     }
 }
 
+static void holder_of_unknown_number(struct made *w)
+{
+    w->binary = 200 * MIB;
+    set_fact(w, "binaries",
+             "{\"bytes\":209715200,\"holders\":[{\"pid\":\"<0.41.0>\",\"name\":\"cache\","
+             "\"initial_call\":\"cache:init/1\",\"bytes\":180000000}]}");
+}
+
 TEST(test_unknown_number_of_binaries)
 {
     struct made w = made_healthy;
