@@ -302,8 +302,26 @@ struct slice cli_near_command(const char *given)
     return names_near(names, n, slice_of(given), &near, 1) > 0 ? near : (struct slice){NULL, 0};
 }
 
+/* Names of views, and words of other tools. */
+static const struct {
+    const char *word, *instead;
+} other_words[] = {
+    {"findings", "beamtop record NODE --for 2m -o FILE`, then `beamtop report FILE"},
+    {"processes", "beamtop top NODE"},
+    {"ps", "beamtop top NODE"},
+    {"ets", "beamtop tables NODE"},
+    {"sockets", "beamtop ports NODE"},
+    {"tree", "beamtop capture NODE --view tree"},
+    {"connect", "beamtop NODE"},
+    {"observer", "beamtop NODE"},
+};
+
 static int fail_no_command(const char *given, struct error *err)
 {
+    for (size_t i = 0; i < ARRAY_LEN(other_words); i++)
+        if (strcmp(given, other_words[i].word) == 0)
+            return error_set(err, ERR_USAGE, "there is no command “%s”: use `%s`", given,
+                             other_words[i].instead);
     const struct slice near = cli_near_command(given);
     if (near.len == 0)
         return error_set(err, ERR_USAGE, "there is no command “%s”", given);

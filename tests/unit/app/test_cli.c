@@ -124,6 +124,7 @@ static const struct {
     {"beamtop --ascii trace shop a:b", "options follow the command: beamtop trace … OPTIONS"},
     {"beamtop --no-config nodes", "options follow the command: beamtop nodes … OPTIONS"},
     {"beamtop a b", "there is no command “a”"},
+    {"beamtop ps a@b", "there is no command “ps”: use `beamtop top NODE`"},
     {"beamtop a@b c", "unexpected argument “c”. usage: "},
 };
 
