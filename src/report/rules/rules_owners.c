@@ -215,6 +215,8 @@ void judge_mailbox(struct judge *j)
 
 #define WAITING 5.0 /* messages on average */
 #define ALWAYS 0.8  /* of the ticks with a message in its queue */
+#define FEW_TICKS 3
+#define FEW_S 30.0
 #define CERTAIN 2.0 /* standard errors that the mean is above the limit */
 
 /* The lower bound of the mean, so that a value at the limit is not found in one recording and
@@ -224,9 +226,18 @@ static double least_mean(const struct period_process *p)
     return p->queue_mean - CERTAIN * p->queue_stddev / sqrt((double)p->ticks);
 }
 
+/* Rows of a node with many processes come seldom. A burst does not leave so many messages at each
+ * of them for half a minute. */
+static bool is_seen_enough(const struct judge *j, const struct period_process *p)
+{
+    const double seen_s = j->duration_s * (double)p->ticks / (double)j->turnover.ticks;
+    return p->ticks >= LEAST_TICKS ||
+           (p->ticks >= FEW_TICKS && seen_s >= FEW_S && p->queue_min >= MAILBOX_ACT);
+}
+
 static bool is_bottleneck(const struct judge *j, const struct period_process *p)
 {
-    return p->ticks >= LEAST_TICKS && judge_stays(j, p) &&
+    return is_seen_enough(j, p) && judge_stays(j, p) &&
            (double)p->queued >= judge_limit(j, ALWAYS) * (double)p->ticks &&
            least_mean(p) >= judge_limit(j, WAITING) && !mailbox_grows(j, p) && !sleeps_on(p) &&
            !slice_is(p->kind, "logger") && !judge_is_kin(j, p, "logger");

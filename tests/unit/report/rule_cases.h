@@ -492,6 +492,17 @@ static void handles_nothing(struct made *w)
     w->busy[0].queue = 20000;
     w->busy[0].share = 0;
 }
+static void many_at_few_looks(struct made *w)
+{
+    handles_nothing(w);
+    w->ticks = 60;
+    w->scan_every = 20;
+}
+static void less_at_few_looks(struct made *w)
+{
+    many_at_few_looks(w);
+    w->busy[0].queue = 5000;
+}
 static void waits_in_a_call(struct made *w)
 {
     w->busy[0].queue = 20000;
@@ -1634,6 +1645,8 @@ static const struct {
      same},
     {"serialised", calls_one_that_is_quick, FINDING_LOOK,
      "is a bottleneck: its queue never empties", same},
+    {"serialised", many_at_few_looks, FINDING_LOOK, "does not handle its 20,000 messages",
+     less_at_few_looks},
     {"serialised", holds_much_and_handles_nothing, FINDING_LOOK,
      "beamtop trace NODE receive --procs '<0.41.0>'", same},
     {"serialised", too_many_that_are_not_handled, FINDING_LOOK,
