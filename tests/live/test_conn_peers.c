@@ -106,11 +106,21 @@ static struct said {
     bool stays; /* else it closes */
 } said;
 
+static void serve_silence(int fd)
+{
+    char b[64];
+    while (read(fd, b, sizeof b) > 0) {
+    }
+}
+
+/* A close with something unread would reset the connection. */
 static void say(int fd)
 {
     (void)!write(fd, said.bytes, said.len);
     if (said.stays)
         sleep(60);
+    shutdown(fd, SHUT_WR);
+    serve_silence(fd);
 }
 
 static void hear_and_say(int fd)
@@ -118,13 +128,6 @@ static void hear_and_say(int fd)
     char b[4096];
     if (read(fd, b, sizeof b) > 0)
         say(fd);
-}
-
-static void serve_silence(int fd)
-{
-    char b[64];
-    while (read(fd, b, sizeof b) > 0) {
-    }
 }
 
 /* Never a whole name, for much longer than anybody waits. */

@@ -131,9 +131,9 @@ tells_what_is_armed() {
 
 takes_every_cap() {
     traced_json 0 'batch_load:big -> return' --time 60s --events 3 --rate 100 --window 4 \
-        --window-bytes 8KiB --term-size 128 --bytes 3KiB --heap 8MiB --functions 5 --processes 50 || return 1
+        --window-bytes 8KiB --term-size 128 --bytes 3KiB --heap 32MiB --functions 5 --processes 50 || return 1
     holds '.[-1].caps == {"time": 60000, "events": 3, "rate": 100, "window": 4, "window-bytes": 8192,
-               "term-size": 128, "bytes": 3072, "heap": 8388608, "functions": 5, "processes": 50}' &&
+               "term-size": 128, "bytes": 3072, "heap": 33554432, "functions": 5, "processes": 50}' &&
         holds '.[-1] | .reason == "events" and .counters.shown == 3 and .counters.truncated == 3' &&
         holds '.[0] | .truncated and .full_bytes > 50000 and (.args | tostring | length) < 1500 and
                (.args | tostring | contains("…"))' &&
