@@ -88,9 +88,16 @@ sees_findings() {
 
 # Until all that it keeps has been asked twice, which would start a helper process, and its file say so.
 records_all() {
-    asks record -o "$work/all$1.btr" -i 0.5 --for 13s --budget 100 || return 1
-    asked=$(sqlite3 "$work/all$1.btr" "SELECT group_concat(DISTINCT question) FROM answer") &&
-        facts=$(sqlite3 "$work/all$1.btr" "SELECT group_concat(DISTINCT key) FROM fact") || return 1
+    for seconds in 13 30 60; do
+        asks record -o "$work/all$1x$seconds.btr" -i 0.5 --for "${seconds}s" --budget 100 || return 1
+        has_all "$work/all$1x$seconds.btr" >"$work/lacks" && return 0
+    done
+    cat "$work/lacks"
+    return 1
+}
+has_all() {
+    asked=$(sqlite3 "$1" "SELECT group_concat(DISTINCT question) FROM answer") &&
+        facts=$(sqlite3 "$1" "SELECT group_concat(DISTINCT key) FROM fact") || return 1
     for question in alloc apps node scan system growth kin logger; do
         case ",$asked,$facts," in *",$question,"*) ;; *) echo "no $question: $asked,$facts"; return 1 ;; esac
     done
