@@ -74,7 +74,7 @@ has_collected() {
 }
 groups_are_added_up() {
     start_watch --large-heap 262144 --no-long-gc --no-long-schedule --by process --time 10m || return 1
-    order gc && wait_long 120 has_collected || return 1
+    order gc && wait_until 120 has_collected || return 1
     sleep 1
     end_watch && holds 'any(.[]; .key == "events_gc" and .large_heap > 3 and .long_gc == 0
         and .max_words > 1000000)'
@@ -93,9 +93,9 @@ a_flood_is_cut_off() {
     start_watch --long-schedule 10 --large-heap 262144 --time 10m || return 1
     order flood || return 1
     wait_until 20 was_cut_off || { tail -5 "$work/out"; return 1; }
-    order busy && will_come long_schedule events_busy true && order calm || return 1
+    order busy && will_come long_schedule events_busy true || return 1
     wait_until 20 is_tried_again || { tail -5 "$work/out"; return 1; }
-    end_watch || return 1
+    order calm && end_watch || return 1
     holds '.[-1] | .missed > 0 and .seen - .missed < 10000'
 }
 
@@ -191,7 +191,7 @@ record_events() {
 prints() { "$beamtop" events "$file" "$@" >"$work/out" 2>"$work/told" </dev/null; }
 recorded() { prints --format json && came "$@"; }
 is_recorded() {
-    wait_long 120 recorded "$@" || { cat "$work/err" "$work/told"; tail -5 "$work/out"; return 1; }
+    wait_until 60 recorded "$@" || { cat "$work/err" "$work/told"; tail -5 "$work/out"; return 1; }
 }
 
 starts_recording() {
@@ -244,7 +244,7 @@ is_beside() {
 spans_have_them_beside() {
     order request || return 1
     starts_recording --spans 'events_load:serve/0' --spans-every 5 || return 1
-    wait_long 120 is_beside || { cat "$work/err" "$work/told"; tail -c 2000 "$work/out"; return 1; }
+    wait_until 90 is_beside || { cat "$work/err" "$work/told"; tail -c 2000 "$work/out"; return 1; }
     kill -INT "$armed"
     wait "$armed"
     ends_with 0 $? && is_clean
