@@ -366,10 +366,7 @@ static bool same_host(const char *a, const char *b)
 static int prepare_dial(struct dial *d, const struct conn_options *o, struct error *err)
 {
     struct handshake *hs = &d->hs;
-    if (o->this_host)
-        snprintf(hs->this_host, sizeof hs->this_host, "%s", o->this_host);
-    else
-        name_this_host(hs->this_host, sizeof hs->this_host);
+    name_host_or_this(hs->this_host, sizeof hs->this_host, o->this_host);
     int rc = name_parse(&hs->target, o->target, hs->this_host, err);
     if (rc == 0 && !o->cookie && !o->no_cookie)
         rc = error_set(err, ERR_USAGE, "no cookie was given");

@@ -141,6 +141,14 @@ void name_this_host(char *out, size_t size)
     out[size - 1] = '\0';
 }
 
+void name_host_or_this(char *out, size_t size, const char *given)
+{
+    if (given)
+        snprintf(out, size, "%s", given);
+    else
+        name_this_host(out, size);
+}
+
 bool name_host_is_here(const char *host, const char *this_host)
 {
     size_t plain = strcspn(this_host, ".");

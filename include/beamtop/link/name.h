@@ -35,6 +35,7 @@ bool name_from_wire(char *out, size_t size, const char *bytes, size_t len);
 
 /* What this machine calls itself; "localhost" where that is not known. */
 void name_this_host(char *out, size_t size);
+void name_host_or_this(char *out, size_t size, const char *given); /* NULL: this machine */
 
 /* True when the host is this machine: its name, also without a domain, or one of its addresses. */
 bool name_host_is_here(const char *host, const char *this_host);

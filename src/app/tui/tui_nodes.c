@@ -112,10 +112,10 @@ static void end_without_source(struct tui *t, bool had_tick, const struct error 
 
 static void on_nothing_outside(struct tui *t, const struct error *trouble, const struct error *why)
 {
-    struct error both = {0};
+    struct error both = *trouble;
     if (why->code == ERR_TIMEOUT) /* it may be one that was left out */
         error_set(&both, trouble->code, "%.500s. %.300s", trouble->text, why->text);
-    end_without_source(t, false, why->code == ERR_TIMEOUT ? &both : trouble);
+    end_without_source(t, false, &both);
 }
 
 static void on_source_end(void *arg, bool had_tick, const struct error *err)

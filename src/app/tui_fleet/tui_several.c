@@ -356,10 +356,25 @@ static bool stops_several(void *own)
     return any;
 }
 
-static void extend_parts(struct tui_several_trace *s)
+/* ---- of one that runs */
+
+static void act_stop(struct tui_several_trace *s, const char *arg)
+{
+    (void)arg;
+    stop_parts(s);
+}
+
+static void act_pause(struct tui_several_trace *s, const char *arg)
+{
+    (void)arg;
+    pause_parts(s, !is_paused(s));
+}
+
+static void act_extend(struct tui_several_trace *s, const char *arg)
 {
     struct error err = {0};
     const size_t n = fleet_trace_extend(&s->trace, &err);
+    (void)arg;
     if (err.code != ERR_NONE)
         tui_message(s->tui, STYLE_ERROR, "%s", err.text);
     else
@@ -367,41 +382,20 @@ static void extend_parts(struct tui_several_trace *s)
                     n == 1 ? "" : "s");
 }
 
-static void set_parts(struct tui_several_trace *s, const char *words)
+static void act_set(struct tui_several_trace *s, const char *words)
 {
     struct error err = {0};
     if (fleet_trace_set(&s->trace, words, &err) != 0)
         tui_message(s->tui, STYLE_ERROR, "%s", err.text);
 }
 
-/* Of one that runs; false: it means nothing of several nodes. */
-static bool act_running(struct tui_several_trace *s, enum action action, const char *arg)
-{
-    const bool any = runs(s);
-    switch ((unsigned)action) {
-    case ACTION_TRACE_STOP:
-        if (any)
-            stop_parts(s);
-        break;
-    case ACTION_TRACE_PAUSE:
-        if (any)
-            pause_parts(s, !is_paused(s));
-        break;
-    case ACTION_TRACE_EXTEND:
-        if (any)
-            extend_parts(s);
-        break;
-    case ACTION_TRACE_SET:
-        if (any)
-            set_parts(s, arg);
-        break;
-    default:
-        return false;
-    }
-    if (!any)
-        tui_message(s->tui, STYLE_MESSAGE, "no trace of several nodes is running");
-    return true;
-}
+/* NULL: it means nothing of several nodes. */
+static void (*const act_running[ACTIONS])(struct tui_several_trace *s, const char *arg) = {
+    [ACTION_TRACE_STOP] = act_stop,
+    [ACTION_TRACE_PAUSE] = act_pause,
+    [ACTION_TRACE_EXTEND] = act_extend,
+    [ACTION_TRACE_SET] = act_set,
+};
 
 static void act_several(void *own, enum action action, const char *arg)
 {
@@ -415,10 +409,14 @@ static void act_several(void *own, enum action action, const char *arg)
             tui_message(s->tui, STYLE_ERROR, "%s", err.text);
     } else if (action == ACTION_TRACE_ROW || action == ACTION_TRACE_PROCESS) {
         tui_act(s->tui, ACTION_TRACE, "");
-    } else if (!act_running(s, action, arg)) {
+    } else if (!act_running[action]) {
         tui_message(s->tui, STYLE_MESSAGE,
                     "%s works only with one node: open it, and trace it separately",
                     action_table[action].name);
+    } else if (!runs(s)) {
+        tui_message(s->tui, STYLE_MESSAGE, "no trace of several nodes is running");
+    } else {
+        act_running[action](s, arg);
     }
 }
 

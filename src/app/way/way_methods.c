@@ -313,6 +313,11 @@ const struct way_method *way_method(enum way_scheme scheme, size_t n)
 #define NOTHING_LISTENS                                                                            \
     "nothing listens at that port there: the node stopped, or listens on another address (--host)"
 
+#define CONTAINER_RESTS "the container does not run: `kubectl describe pod` there says why"
+#define API_SILENT "the cluster's API does not answer: check `kubectl cluster-info`"
+#define MACHINE_UNREACHED                                                                          \
+    "the cluster does not reach the machine of the pod: `kubectl get nodes` shows its state"
+
 /* The first row counts whose words are in what was said. */
 static const struct {
     unsigned schemes;
@@ -405,10 +410,8 @@ static const struct {
      "`kubectl config view` shows them"},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "is not valid for pod",
      "the pod has no such container: `kubectl describe pod` lists them"},
-    {OF(WAY_K8S), CONN_FAILED_WAY, false, "container is in CONTAINER_",
-     "the container does not run: `kubectl describe pod` there says why"},
-    {OF(WAY_K8S), CONN_FAILED_WAY, false, "container not found",
-     "the container does not run: `kubectl describe pod` there says why"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "container is in CONTAINER_", CONTAINER_RESTS},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "container not found", CONTAINER_RESTS},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "in a completed pod",
      "the pod has ended: `kubectl get pods` there lists those that run"},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "pod is not running",
@@ -436,16 +439,12 @@ static const struct {
      "the cluster does not know you: log in again (kubectl's configuration)"},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "Unauthorized",
      "the cluster does not know you: log in again (kubectl's configuration)"},
-    {OF(WAY_K8S), CONN_FAILED_WAY, false, "connection to the server",
-     "the cluster's API does not answer: check `kubectl cluster-info`"},
-    {OF(WAY_K8S), CONN_FAILED_WAY, false, "nable to connect to the server",
-     "the cluster's API does not answer: check `kubectl cluster-info`"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "connection to the server", API_SILENT},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "nable to connect to the server", API_SILENT},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "websocket: close",
      "the connection to the pod is lost: the pod, or the cluster's API, ended the stream"},
-    {OF(WAY_K8S), CONN_FAILED_WAY, false, "error sending request: Post",
-     "the cluster does not reach the machine of the pod: `kubectl get nodes` shows its state"},
-    {OF(WAY_K8S), CONN_FAILED_WAY, false, "error dialing backend",
-     "the cluster does not reach the machine of the pod: `kubectl get nodes` shows its state"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "error sending request: Post", MACHINE_UNREACHED},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "error dialing backend", MACHINE_UNREACHED},
     {OF(WAY_K8S), CONN_FAILED_REFUSED, false, "connect: connection refused", NOTHING_LISTENS},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "lost connection to pod",
      "the connection to the pod is lost: it stopped, or the cluster ended the stream"},

@@ -308,10 +308,7 @@ static struct places *places_new(const struct discover_options *o)
     struct places *p = alloc_zero(1, sizeof *p);
     p->epmd_port = o->epmd_port != 0 ? o->epmd_port : EPMD_PORT;
     snprintf(p->proc_root, sizeof p->proc_root, "%s", o->proc_root ? o->proc_root : "/proc");
-    if (o->this_host)
-        snprintf(p->this_host, sizeof p->this_host, "%s", o->this_host);
-    else
-        name_this_host(p->this_host, sizeof p->this_host);
+    name_host_or_this(p->this_host, sizeof p->this_host, o->this_host);
     return p;
 }
 

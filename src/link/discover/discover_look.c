@@ -64,7 +64,7 @@ static void take_flag(struct beam_args *a, const char *flag, const char *value, 
         {"-root", &a->root},         {"-bindir", &a->bindir}, {"-boot", &a->boot},
         {"-progname", &a->progname},
     };
-    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (strcmp(flag, flags[i].flag) == 0 && !*flags[i].where)
             *flags[i].where = value;
     /* With two values the cookie is one for another node. */

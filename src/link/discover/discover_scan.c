@@ -209,7 +209,7 @@ static bool is_hidden(DIR *tree)
     return fd < 0;
 }
 
-static struct walk *walk_new(DIR *dir, const struct discover_options *o)
+static struct walk *walk_new(DIR *dir, const char *tree, const struct discover_options *o)
 {
     pthread_condattr_t attr;
     struct walk *w = alloc_zero(1, sizeof *w);
@@ -222,11 +222,8 @@ static struct walk *walk_new(DIR *dir, const struct discover_options *o)
     w->dir = dir;
     w->list.hidden = is_hidden(dir);
     w->list.vms = alloc_zero(LIMIT_DISCOVER_VMS, sizeof *w->list.vms);
-    snprintf(w->tree, sizeof w->tree, "%s", o->proc_root ? o->proc_root : "/proc");
-    if (o->this_host)
-        snprintf(w->host, sizeof w->host, "%s", o->this_host);
-    else
-        name_this_host(w->host, sizeof w->host);
+    snprintf(w->tree, sizeof w->tree, "%s", tree);
+    name_host_or_this(w->host, sizeof w->host, o->this_host);
     w->look = (struct discover_look){.tree = w->tree,
                                      .this_host = w->host,
                                      .uptime_s = read_uptime(dir),
@@ -243,7 +240,7 @@ int discover_scan(struct discover_list *out, const struct discover_options *o, s
     if (!dir)
         return error_set_errno(err, errno, "%.300s cannot be read, so no VM can be found there",
                                tree);
-    struct walk *w = walk_new(dir, o);
+    struct walk *w = walk_new(dir, tree, o);
     pthread_mutex_lock(&w->lock);
     if (!add_walker(w)) { /* no thread: it waits for all of them */
         w->holders++;

@@ -216,32 +216,32 @@ static void read_waits(struct thread_times *out, const struct place *at, pid_t t
         out->waits_in[0] = '\0';
 }
 
+static int update_times(struct thread_times *out, const struct place *at, pid_t tid, bool waits)
+{
+    struct thread_times now = {0};
+    const bool known = out->state != '?', counted = read_schedule(&now, at, tid);
+    if (counted && known && now.cpu_us == out->cpu_us && now.ready_us == out->ready_us)
+        return 0;
+    if (read_stat(out, at, tid) != 0)
+        return -1;
+    if (counted) {
+        out->cpu_us = now.cpu_us;
+        out->ready_us = now.ready_us;
+    }
+    if (known || waits || !strchr("SI", out->state))
+        read_waits(out, at, tid);
+    return 0;
+}
+
 int thread_times_read(struct thread_times *out, pid_t pid, pid_t tid)
 {
     const struct place at = {AT_FDCWD, pid};
-    if (read_stat(out, &at, tid) != 0)
-        return -1;
-    (void)read_schedule(out, &at, tid);
-    read_waits(out, &at, tid);
-    return 0;
+    *out = (struct thread_times){.state = '?'};
+    return update_times(out, &at, tid, true);
 }
 
 int thread_times_update_at(struct thread_times *out, int dir, pid_t tid, bool waits)
 {
     const struct place at = {dir, 0};
-    struct thread_times now = {0};
-    const bool known = out->state != '?';
-    if (read_schedule(&now, &at, tid) && known && now.cpu_us == out->cpu_us &&
-        now.ready_us == out->ready_us)
-        return 0;
-    const struct thread_times schedule = now;
-    if (read_stat(out, &at, tid) != 0)
-        return -1;
-    if (schedule.cpu_us > 0) {
-        out->cpu_us = schedule.cpu_us;
-        out->ready_us = schedule.ready_us;
-    }
-    if (known || waits || !strchr("SI", out->state))
-        read_waits(out, &at, tid);
-    return 0;
+    return update_times(out, &at, tid, waits);
 }

@@ -22,6 +22,12 @@ static bool sleeps_on(const struct period_process *p)
     return p->asleep >= ASLEEP_TICKS && p->asleep_reductions_per_s < ASLEEP_REDUCTIONS;
 }
 
+/* How long it was seen, in seconds. */
+static double seen_s(const struct judge *j, const struct period_process *p)
+{
+    return j->duration_s * (double)p->ticks / (double)j->turnover.ticks;
+}
+
 /* A queue that is emptied now and then has a low point in the second half. */
 static bool mailbox_grows(const struct judge *j, const struct period_process *p)
 {
@@ -185,8 +191,7 @@ void judge_mailbox(struct judge *j)
     for (size_t i = 0; i < j->n_processes && said < 5; i++) {
         const struct period_process *p = &j->processes[i];
         double grown = p->queue_last - p->queue_first;
-        double seen_s = j->duration_s * (double)p->ticks / (double)j->turnover.ticks;
-        if (!mailbox_grows(j, p) || !judge_holds(j, seen_s, true))
+        if (!mailbox_grows(j, p) || !judge_holds(j, seen_s(j, p), true))
             continue;
         said++;
         const char *wait = wait_title(j, p);
@@ -230,9 +235,8 @@ static double least_mean(const struct period_process *p)
  * of them for half a minute. */
 static bool is_seen_enough(const struct judge *j, const struct period_process *p)
 {
-    const double seen_s = j->duration_s * (double)p->ticks / (double)j->turnover.ticks;
     return p->ticks >= LEAST_TICKS ||
-           (p->ticks >= FEW_TICKS && seen_s >= FEW_S && p->queue_min >= MAILBOX_ACT);
+           (p->ticks >= FEW_TICKS && seen_s(j, p) >= FEW_S && p->queue_min >= MAILBOX_ACT);
 }
 
 static bool is_bottleneck(const struct judge *j, const struct period_process *p)
