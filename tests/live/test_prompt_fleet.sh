@@ -18,9 +18,10 @@ all_order() {
     for dir in $dirs; do order "$1" || return 1; done
 }
 
+# A killed one leaves the cursor anywhere, so that a line may go on in the next one.
 opens() {
     tm_open 160 40 &&
-        tm_run "$beamtop $names --cookie-file $work/cookie --no-config --timeout 30; echo ended=\$?" &&
+        tm_run "$beamtop $names --cookie-file $work/cookie --no-config --timeout 30; printf '\\r\\nended=%s\\r\\n' \$?" &&
         tm_wait_line "$count nodes +$count answering"
 }
 
