@@ -57,6 +57,17 @@ starts() {
 }
 
 opens_it_by_both_names() { prints "late$x@$host" && prints "late$x" --host "$host"; }
+
+# epmd has no host, so that any is right; nothing is said of it.
+opens_it_by_its_os_pid() {
+    first=${late# }
+    HOME=$work/empty "$beamtop" info "${first%% *}" --timeout 30 --format json >"$work/out" 2>"$work/err" &&
+        grep -q "\"late$x@$host\"" "$work/out" && [ ! -s "$work/err" ] || {
+        cat "$work/out" "$work/err"
+        return 1
+    }
+}
+
 takes_the_cookie_of_the_command_line() { prints "later$x@$host"; }
 
 # Of a busy machine epmd does not always answer in time.
@@ -243,6 +254,7 @@ start_epmd
 
 run starts
 run opens_it_by_both_names
+run opens_it_by_its_os_pid
 run takes_the_cookie_of_the_command_line
 run lists_it
 run picks_it

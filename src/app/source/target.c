@@ -111,7 +111,7 @@ void target_look_for(struct discover_list *list, const char *name, const struct 
     struct error ignored = {0};
     look_here(list);
     target_choose(&c, list, name, 0);
-    if (c.sure)
+    if (c.sure && c.vm->node[0] != '\0') /* else: epmd may know one that it took after its start */
         return;
     discover_clear(list);
     (void)nodes_find(list, o, env, cli_timeout_ms(o), &ignored);
@@ -385,6 +385,7 @@ static int fill_target(struct target *t, const char *name, const struct target_c
     if (rc != 0)
         return rc;
     set_options(t, o, epmd_port);
+    t->conn.any_host = vm && vm->form == DISCOVER_UNKNOWN && !strchr(name, '@');
     t->is_claimed = vm && !c->by_pid && is_claimed(name, vm);
     rc = vm && c->sure ? set_local(t, vm, o, c->has_namesake, err) : 0;
     if (rc == 0)
