@@ -175,6 +175,7 @@ static const struct {
 
 #define OWNERS_LISTED 3
 #define OF_PROCESSES 0
+#define OF_BINARIES 1
 #define OF_NO_TYPE (ARRAY_LEN(memory_types) - 1) /* timers and monitors are of processes */
 #define MUCH 0.3                                 /* of the growth */
 #define LITTLE 0.1                               /* of the growth: too little to be named */
@@ -367,19 +368,42 @@ static void tell_unowned(struct judge *j, struct finding *f, double grown)
                    judge_number(j, count.last));
 }
 
+#define TOUCHED 0.25 /* of the growth */
+
+/* The VM counts what it allocates; what a driver has not written yet is not resident. */
+static void tell_untouched(struct judge *j, struct finding *f, double grown)
+{
+    const struct trend rss = judge_trend(j, "rss_bytes");
+    if (!(rss.last - rss.first < TOUCHED * grown))
+        return;
+    f->action = "See what is untouched, and what swapped (beamtop memory NODE). Sockets that stay "
+                "have a buffer each, which is untouched while they are idle: close them, or bound "
+                "it (buffer, recbuf of inet:setopts/2)";
+    judge_evidence(j, f, "rss_bytes", rss.last, "bytes",
+                   "resident memory: from %s to %s: most of the growth is untouched or swapped",
+                   judge_bytes(j, rss.first), judge_bytes(j, rss.last));
+}
+
+/* Of rows that are not compared with earlier ones, one that has less than that is not the cause. */
+static bool is_worth_a_name(const struct grower *g, double grown)
+{
+    return (isnan(g->grown) ? g->has : g->grown) >= LITTLE * grown;
+}
+
 static void find_growth(struct judge *j, size_t type, struct trend t, struct trend all,
                         double limit)
 {
     struct grower growers[OWNERS_LISTED];
     double grown = t.last - t.first;
     size_t n = growers_of(j, type, grown, growers);
+    bool named = n > 0 && is_worth_a_name(&growers[0], grown);
     struct finding *f = judge_find(j, FINDING_LOOK, grown, limit);
-    f->title = growth_title(j, type, n > 0 ? &growers[0] : NULL, grown);
+    f->title = growth_title(j, type, named ? &growers[0] : NULL, grown);
     /* A smaller grower is not the cause. One known at one moment is compared with the whole. */
     bool holds = n > 0 && (isnan(growers[0].grown) ? growers[0].has >= MUCH * t.last
                                                    : growers[0].grown >= MUCH * grown);
     judge_about(f, holds && growers[0].process ? growers[0].subject : "", CAUSE_GROWTH);
-    f->subject = n > 0 ? growers[0].subject : memory_types[type].key;
+    f->subject = named ? growers[0].subject : memory_types[type].key;
     if (memory_types[type].cause)
         judge_cause(f, memory_types[type].cause, CAUSE_GROWTH);
     f->action = memory_types[type].action;
@@ -389,6 +413,8 @@ static void find_growth(struct judge *j, size_t type, struct trend t, struct tre
                    judge_bytes(j, t.first), judge_bytes(j, t.last), t.fit);
     judge_evidence(j, f, "memory_total_bytes", all.last, "bytes", "all memory: from %s to %s",
                    judge_bytes(j, all.first), judge_bytes(j, all.last));
+    if (type == OF_BINARIES && !named)
+        tell_untouched(j, f, grown);
     for (size_t i = 0; i < n; i++)
         judge_evidence(j, f, "holder", growers[i].has, "bytes", "%s: %s%s%s", growers[i].name,
                        judge_bytes(j, growers[i].has), isnan(growers[i].grown) ? "" : ", grew by ",

@@ -727,6 +727,14 @@ static void binaries_grow(struct made *w)
              "{\"bytes\":50000000,\"holders\":[{\"pid\":\"<0.41.0>\",\"name\":\"cache\","
              "\"initial_call\":\"cache:init/1\",\"bytes\":10000000,\"binaries\":9}]}");
 }
+/* Of 48 MiB none has much. */
+static void binaries_of_none_grow(struct made *w)
+{
+    binaries_grow(w);
+    set_fact(w, "binaries",
+             "{\"bytes\":50000000,\"holders\":[{\"pid\":\"<0.41.0>\",\"name\":\"cache\","
+             "\"initial_call\":\"cache:init/1\",\"bytes\":3000000,\"binaries\":9}]}");
+}
 static void processes_grow(struct made *w)
 {
     w->of_processes_step = w->total_step = 4 * MIB;
@@ -1673,6 +1681,11 @@ static const struct {
     {"memory_growth", ets_grows, FINDING_LOOK,
      "ETS table sessions (shop) leads growing ETS memory: +48.0 MiB in 12 s", memory_grows_little},
     {"memory_growth", binaries_grow, FINDING_LOOK, "cache leads growing refc binaries",
+     memory_grows_little},
+    {"memory_growth", binaries_of_none_grow, FINDING_LOOK,
+     "Refc binary memory is growing: +48.0 MiB in 12 s", memory_grows_little},
+    {"memory_growth", binaries_of_none_grow, FINDING_LOOK, "cache: 2.86 MiB", memory_grows_little},
+    {"memory_growth", binaries_of_none_grow, FINDING_LOOK, "is untouched or swapped",
      memory_grows_little},
     {"memory_growth", processes_grow, FINDING_LOOK,
      "gateway:init/1 <0.42.0> is growing: +48.0 MiB in 12 s; process memory +48.0 MiB",
