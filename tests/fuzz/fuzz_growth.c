@@ -65,7 +65,7 @@ static void read_value(struct slice value)
         growth_compare_tables(&tables, &none, &f.ets);
     }
     f.ets.known = true;
-    f.port_seen = growth_read_most(value, value, &f.port_name, &f.port_owner, &f.port_sampled);
+    growth_read_most(value, value, &f.ports);
     f.has_atoms = growth_read_texts(value, &f.atoms);
     growth_build(b, &f);
     builder_free(b);

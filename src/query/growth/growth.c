@@ -156,9 +156,9 @@ static void collect_pids(struct growth *g)
         add_pid(g, &g->suspects[i]);
     for (size_t i = 0; i < f->ets.n_growing; i++)
         add_owner(g, f->ets.growing[i].owner);
-    add_owner(g, f->ets.most_owner);
-    add_owner(g, f->socket_owner);
-    add_owner(g, f->port_owner);
+    add_owner(g, f->ets.made.owner);
+    add_owner(g, f->owners.owner);
+    add_owner(g, f->ports.owner);
 }
 
 static void begin_phase(struct growth *g);

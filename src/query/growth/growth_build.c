@@ -73,6 +73,15 @@ static void put_owner(struct builder *b, const char *key, const struct growth_fa
     put_process(b, key, f, owner.len > 0 && who_read_pid(owner, f->node, &pid) ? &pid : NULL);
 }
 
+/* All of it but the name. */
+static void put_most(struct builder *b, const struct growth_fact *f, const struct growth_most *most)
+{
+    put_size(b, "sampled", most->sampled);
+    put_size(b, "seen", most->seen);
+    put_owner(b, "owner", f, most->owner);
+    put_size(b, "owned", most->owned);
+}
+
 /* ---- processes */
 
 static void put_group(struct builder *b, const char *key, const struct growth_fact *f,
@@ -154,10 +163,9 @@ static void put_tables(struct builder *b, const struct growth_fact *f)
     put_int(b, "measured", e->measured);
     put_size(b, "new", e->n_new);
     build_atom(b, "most_new");
-    build_map(b, 3);
-    put_term(b, "name", e->most_name);
-    put_owner(b, "owner", f, e->most_owner);
-    put_size(b, "seen", e->most_seen);
+    build_map(b, 5);
+    put_term(b, "name", e->made.name);
+    put_most(b, f, &e->made);
     build_atom(b, "growing");
     for (size_t i = 0; i < e->n_growing; i++)
         n += e->growing[i].owner.len > 0;
@@ -181,7 +189,7 @@ static void put_kept(struct builder *b, const struct growth_kept *kept)
 
 static void put_sockets(struct builder *b, const struct growth_fact *f)
 {
-    const bool sampled = f->socket_sampled > 0;
+    const bool sampled = f->owners.sampled > 0;
     if (put_unknown(b, "sockets", f->sockets >= 0))
         return;
     build_map(b, sampled ? 5 : 2);
@@ -189,9 +197,9 @@ static void put_sockets(struct builder *b, const struct growth_fact *f)
     put_int(b, "grown", f->sockets_grown);
     if (!sampled)
         return;
-    put_size(b, "sampled", f->socket_sampled);
-    put_size(b, "seen", f->socket_seen);
-    put_owner(b, "owner", f, f->socket_owner);
+    put_size(b, "sampled", f->owners.sampled);
+    put_size(b, "seen", f->owners.seen);
+    put_owner(b, "owner", f, f->owners.owner);
 }
 
 /* Of a command its name: what follows may be anything. */
@@ -218,12 +226,10 @@ static void put_port_name(struct builder *b, struct slice name)
 static void put_ports(struct builder *b, const struct growth_fact *f)
 {
     build_atom(b, "ports");
-    build_map(b, 5);
+    build_map(b, 6);
     put_int(b, "new", f->new_ports);
-    put_size(b, "sampled", f->port_sampled);
-    put_size(b, "seen", f->port_seen);
-    put_port_name(b, f->port_name);
-    put_owner(b, "owner", f, f->port_owner);
+    put_port_name(b, f->ports.name);
+    put_most(b, f, &f->ports);
 }
 
 static void put_code(struct builder *b, const struct growth_fact *f)

@@ -202,11 +202,18 @@ static bool ask_grown(void *own, struct run_calls *calls)
     return true;
 }
 
+static void take_most(struct growth *g, struct slice names, struct slice owners,
+                      struct growth_most *out)
+{
+    growth_read_most(names, owners, out);
+    out->name = keep_term(g, out->name);
+    out->owner = keep_term(g, out->owner);
+}
+
 static void take_grown(void *own, const struct slice *values, size_t n)
 {
     struct growth *g = own;
     struct growth_ets *e = &g->fact.ets;
-    size_t sampled;
     (void)n;
     for (size_t i = 0; values && i < e->n_growing; i++) {
         const struct slice *of = values + i * GROWN_CALLS;
@@ -221,9 +228,7 @@ static void take_grown(void *own, const struct slice *values, size_t n)
     if (!values)
         return;
     values += e->n_growing * GROWN_CALLS;
-    e->most_seen = growth_read_most(values[0], values[1], &e->most_name, &e->most_owner, &sampled);
-    e->most_name = keep_term(g, e->most_name);
-    e->most_owner = keep_term(g, e->most_owner);
+    take_most(g, values[0], values[1], &e->made);
 }
 
 /* ---- sockets */
@@ -268,9 +273,7 @@ static void take_owners(void *own, const struct slice *values, size_t n)
     (void)n;
     if (!values)
         return;
-    f->socket_seen = growth_read_most(values[0], values[0], &f->socket_owner, &f->socket_owner,
-                                      &f->socket_sampled);
-    f->socket_owner = keep_term(g, f->socket_owner);
+    take_most(g, values[0], values[0], &f->owners);
 }
 
 /* ---- atoms */
@@ -354,10 +357,7 @@ static void take_names(void *own, const struct slice *values, size_t n)
     (void)n;
     if (!values)
         return;
-    f->port_seen =
-        growth_read_most(values[0], values[1], &f->port_name, &f->port_owner, &f->port_sampled);
-    f->port_name = keep_term(g, f->port_name);
-    f->port_owner = keep_term(g, f->port_owner);
+    take_most(g, values[0], values[1], &f->ports);
 }
 
 static bool ask_code(void *own, struct run_calls *calls)

@@ -132,33 +132,43 @@ static struct slice value_of(struct slice term)
     return values_read_tuple(term, 2, parts, 2) ? parts[1] : term;
 }
 
-size_t growth_read_most(struct slice names, struct slice owners, struct slice *name,
-                        struct slice *owner, size_t *sampled)
+/* The value that most have, of those whose `like` is `than` (len 0: of all). */
+static size_t most_frequent(const struct slice *all, const struct slice *like, size_t n,
+                            struct slice than, struct slice *value)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t same = 0;
+        if (than.len > 0 && !slice_equal(like[i], than))
+            continue;
+        for (size_t k = 0; k < n; k++)
+            same += slice_equal(all[i], all[k]) && (than.len == 0 || slice_equal(like[k], than));
+        if (same <= most)
+            continue;
+        most = same;
+        *value = all[i];
+    }
+    return most;
+}
+
+void growth_read_most(struct slice names, struct slice owners, struct growth_most *out)
 {
     struct cursor a, b;
     struct slice raw_a, raw_b;
-    size_t most = 0, n = 0, n_names, n_owners;
+    size_t n = 0, n_names, n_owners;
     struct slice both[2][GROWTH_LOOKED];
+    *out = (struct growth_most){0};
     if (!values_enter_list(names, &a, &n_names) || !values_enter_list(owners, &b, &n_owners) ||
         n_names != n_owners || n_names > GROWTH_LOOKED)
-        return 0;
+        return;
     for (size_t i = 0; i < n_names; i++) {
         if (!cursor_raw(&a, &raw_a) || !cursor_raw(&b, &raw_b))
-            return 0;
+            return;
         both[0][n] = value_of(raw_a);
         both[1][n] = value_of(raw_b);
         n += both[0][n].len > 0 && both[1][n].len > 0;
     }
-    *sampled = n;
-    for (size_t i = 0; i < n; i++) {
-        size_t same = 0;
-        for (size_t k = 0; k < n; k++)
-            same += slice_equal(both[0][i], both[0][k]) && slice_equal(both[1][i], both[1][k]);
-        if (same <= most)
-            continue;
-        most = same;
-        *name = both[0][i];
-        *owner = both[1][i];
-    }
-    return most;
+    out->sampled = n;
+    out->seen = most_frequent(both[0], both[0], n, (struct slice){0}, &out->name);
+    out->owned = most_frequent(both[1], both[0], n, out->name, &out->owner);
 }

@@ -148,20 +148,24 @@ struct growth_grown {
     int64_t words; /* more than before */
     struct slice name, owner, objects, id;
 };
+/* Of ports or tables that are there, `sampled`: the most frequent name, how many have it, and the
+ * owner of most of these with how many it owns: where each has another, one of them. */
+struct growth_most {
+    size_t sampled, seen, owned;
+    struct slice name, owner;
+};
 struct growth_ets {
     bool known; /* was asked for in time, or has not grown */
     int64_t tables, measured;
-    size_t n_new, n_growing, most_seen;
+    size_t n_new, n_growing;
     struct slice new_ids[GROWTH_LOOKED]; /* as many as are sampled, n_sampled */
     size_t n_sampled;
     struct growth_grown growing[GROWTH_EXAMPLES];
-    struct slice most_name, most_owner;
+    struct growth_most made; /* of the new ones */
 };
 void growth_compare_tables(const struct growth_tables *now, const struct growth_tables *old,
                            struct growth_ets *out);
-/* The pair of the two lists that is most frequent, and how often. */
-size_t growth_read_most(struct slice names, struct slice owners, struct slice *name,
-                        struct slice *owner, size_t *sampled);
+void growth_read_most(struct slice names, struct slice owners, struct growth_most *out);
 struct growth_texts {
     struct slice prefix, first, last; /* of half of them, and two that begin with it */
 };
@@ -183,11 +187,9 @@ struct growth_fact {
     struct growth_ets ets;
     struct growth_kept kept;
     int64_t sockets, sockets_grown; /* -1: not known */
-    size_t socket_sampled, socket_seen;
-    struct slice socket_owner;
+    struct growth_most owners;      /* of sockets, by their owners in place of names */
     int64_t new_ports;
-    size_t port_sampled, port_seen;
-    struct slice port_name, port_owner;
+    struct growth_most ports;
     int64_t modules, new_modules;
     struct slice new_names[GROWTH_EXAMPLES]; /* atoms */
     size_t n_new_names;

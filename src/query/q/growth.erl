@@ -57,6 +57,16 @@ Frequent = fun([]) ->
     {Count, Value} = lists:max(Counts),
     {Value, Count}
 end,
+%% The most frequent name of pairs, and the owner of most that have it.
+Commonest = fun(Pairs) ->
+    case Frequent([Name || {Name, _} <- Pairs]) of
+        {none, 0} ->
+            #{sampled => 0, seen => 0, owned => 0, name => undefined, owner => none};
+        {Often, N} ->
+            {Owner, Owned} = Frequent([Of || {Name, Of} <- Pairs, Name =:= Often]),
+            #{sampled => length(Pairs), seen => N, owned => Owned, name => Often, owner => Owner}
+    end
+end,
 Named = fun(Pid, Apps, Id) when is_pid(Pid), node(Pid) =:= node() ->
            Gone = #{pid => Pid, name => undefined, initial_call => undefined,
                     application => undefined},
@@ -437,14 +447,13 @@ EtsFact = fun(#{words := Now, tables := Count}, #{words := Old}, Apps, #{id := I
     Before = maps:from_list(Old),
     Grown = [{Words - maps:get(Table, Before, 0), Words, Table}
              || {Table, Words} <- Now -- Old],
-    Most = lists:sublist(lists:reverse(lists:sort([G || {N, _, _} = G <- Grown, N > 0])), 5),
+    Largest = lists:sublist(lists:reverse(lists:sort([G || {N, _, _} = G <- Grown, N > 0])), 5),
     New = Ends([Table || {_, _, Table} <- Grown, not is_map_key(Table, Before)], 200),
     Made = lists:zip(Each(fun ets:info/2, New, name), Each(fun ets:info/2, New, owner)),
-    {{Name, Owner}, N} =
-        case Frequent(Made) of {none, 0} -> {{undefined, none}, 0}; Some -> Some end,
+    Of = Commonest(Made),
     #{tables => Count, measured => length(Now), new => length(New),
-      most_new => #{name => Name, owner => Named(Owner, Apps, Id), seen => N},
-      growing => [Described(G, Apps, Id) || G <- Most, ets:info(element(3, G),
+      most_new => Of#{owner := Named(maps:get(owner, Of), Apps, Id)},
+      growing => [Described(G, Apps, Id) || G <- Largest, ets:info(element(3, G),
           owner) =/= undefined]};
    (_, _, _, _) ->
     undefined
@@ -484,14 +493,13 @@ PortFact = fun(Now, Old, Apps, #{id := Id, prefix := Prefix}) ->
     Known = lists:zip(Each(fun erlang:port_info/2, Sample, name),
                       Each(fun erlang:port_info/2, Sample, connected)),
     Those = Run(Known, [{{{'_', '$1'}, {'_', '$2'}}, [], [{{'$1', '$2'}}]}]),
-    case Frequent(Those) of
-        {none, 0} ->
-            #{new => length(New), seen => 0, sampled => 0, name => undefined, owner => undefined};
-        {{Name, Pid}, N} ->
+    case Commonest(Those) of
+        #{seen := 0} = None ->
+            None#{new => length(New), owner := undefined};
+        #{name := Name, owner := Pid} = Of ->
             %% Of a command its name: what follows may be anything.
             [Command | _] = binary:split(unicode:characters_to_binary(Name), <<" ">>),
-            #{new => length(New), seen => N, sampled => length(Those), name => Prefix(Command, 60),
-              owner => Named(Pid, Apps, Id)}
+            Of#{new => length(New), name := Prefix(Command, 60), owner := Named(Pid, Apps, Id)}
     end
 end,
 CodeFact = fun(Now, Old) ->

@@ -369,25 +369,59 @@ static void find_table(struct judge *j, const struct rise *t, double limit)
     judge_wait(j, table != NULL);
 }
 
+/* Of what is new: the name that half have, and who owns half of those that have it. */
+struct most {
+    const char *name, *owner, *pid; /* "" many, or unknown */
+    const char *one_of;             /* an owner, where none has half */
+    double seen, sampled;
+};
+
+static struct most most_of(struct judge *j, const json_t *fact)
+{
+    const json_t *owner = json_object_get(fact, "owner");
+    struct most m = {"", "", "", "", fact_number(fact, "seen"), fact_number(fact, "sampled")};
+    double owned = fact_number(fact, "owned");
+    if (m.seen < m.sampled / 2)
+        return m;
+    m.name = cut_name(j, fact_text(fact, "name"));
+    if (owned < m.seen / 2) {
+        m.one_of = named_process(j, owner);
+    } else { /* owned may be NaN: in older recordings `seen` are those of the owner */
+        m.owner = named_process(j, owner);
+        m.pid = judge_text(j, "%s", fact_text(owner, "pid"));
+    }
+    return m;
+}
+
+static void tell_most(struct judge *j, struct finding *f, const struct most *m)
+{
+    if (*m->name && !isnan(m->sampled))
+        judge_evidence(j, f, "sample", m->seen, "", "new: %.0f of %.0f sampled are %s%s%s%s%s",
+                       m->seen, m->sampled, m->name, *m->owner ? " of " : "", m->owner,
+                       *m->one_of ? ", of many owners, such as " : "", m->one_of);
+}
+
 static void find_many_tables(struct judge *j, const struct rise *t, double limit)
 {
     const json_t *fact = judge_fact_at(j, "growth", j->to);
-    const json_t *made = json_object_get(json_object_get(fact, "ets"), "most_new");
-    const char *owner = named_process(j, json_object_get(made, "owner"));
+    const struct most made = most_of(j, json_object_get(json_object_get(fact, "ets"), "most_new"));
+    const char *grown = judge_number(j, t->grown), *period = judge_period(j);
     struct finding *f = judge_find(j, FINDING_LOOK, t->grown, limit);
-    f->title = *owner ? judge_text(j, "%s creates ETS tables that stay: +%s named %s in %s", owner,
-                                   judge_number(j, t->grown), cut_name(j, fact_text(made, "name")),
-                                   judge_period(j))
-                      : judge_text(j, "ETS tables are accumulating: +%s in %s",
-                                   judge_number(j, t->grown), judge_period(j));
+    if (*made.owner)
+        f->title = judge_text(j, "%s creates ETS tables that stay: +%s named %s in %s", made.owner,
+                              grown, made.name, period);
+    else
+        f->title = judge_text(j, "ETS tables%s%s are accumulating: +%s in %s",
+                              *made.name ? " " : "", made.name, grown, period);
     f->action = "Delete each table when its work is done, or keep the work in one table with a key";
     f->ruled_out_if = "The number of tables levels off with the load (header, 10 min)";
     f->subject = "ets_tables";
-    f->process = judge_text(j, "%s", fact_text(json_object_get(made, "owner"), "pid"));
+    f->process = made.pid;
     judge_cause(f, "ets_tables", CAUSE_KNOWN);
     tell_trend(j, f, "ets_tables", "ETS tables", t);
+    tell_most(j, f, &made);
     no_owner(j, f, fact);
-    judge_wait(j, *owner);
+    judge_wait(j, *made.name);
 }
 
 void judge_ets_growth(struct judge *j)
@@ -410,32 +444,26 @@ void judge_port_growth(struct judge *j)
     if (!t.grows || t.grown < limit)
         return;
     const json_t *fact = judge_fact_at(j, "growth", j->to);
-    const json_t *ports = json_object_get(fact, "ports");
-    bool one = fact_number(ports, "seen") >= fact_number(ports, "sampled") / 2;
-    const char *owner = one ? named_process(j, json_object_get(ports, "owner")) : "";
-    const char *name = cut_name(j, fact_text(ports, "name"));
+    const struct most opened = most_of(j, json_object_get(fact, "ports"));
+    const char *grown = judge_number(j, t.grown), *period = judge_period(j);
     struct finding *f = judge_find(
         j, full_in(j, "port_limit", &t) < 6 * HOUR ? FINDING_ACT : FINDING_LOOK, t.grown, limit);
-    if (*owner)
-        f->title = judge_text(j, "%s opens ports that stay: +%s %s in %s", owner,
-                              judge_number(j, t.grown), name, judge_period(j));
+    if (*opened.owner)
+        f->title = judge_text(j, "%s opens ports that stay: +%s %s in %s", opened.owner, grown,
+                              opened.name, period);
     else
-        f->title = judge_text(j, "Ports%s%s are accumulating: +%s in %s", *name ? " " : "", name,
-                              judge_number(j, t.grown), judge_period(j));
+        f->title = judge_text(j, "Ports%s%s are accumulating: +%s in %s", *opened.name ? " " : "",
+                              opened.name, grown, period);
     f->action = "Close sockets and files when their work is done; set idle timeouts";
     f->ruled_out_if = "The number of ports levels off with the clients (header, 10 min)";
     f->subject = "ports";
-    f->process =
-        *owner ? judge_text(j, "%s", fact_text(json_object_get(ports, "owner"), "pid")) : "";
+    f->process = opened.pid;
     judge_cause(f, "ports", CAUSE_KNOWN);
     tell_trend(j, f, "ports", "ports", &t);
     tell_limit(j, f, "port_limit", &t);
-    if (*name)
-        judge_evidence(j, f, "new_ports", fact_number(ports, "seen"), "",
-                       "new ports: %.0f of %.0f sampled are %s%s%s", fact_number(ports, "seen"),
-                       fact_number(ports, "sampled"), name, *owner ? " of " : "", owner);
+    tell_most(j, f, &opened);
     no_owner(j, f, fact);
-    judge_wait(j, *name);
+    judge_wait(j, *opened.name);
 }
 
 void judge_code_growth(struct judge *j)

@@ -344,18 +344,41 @@ TEST(test_table_made_again)
     }
 }
 
+static void expect_text_of(struct slice term, const char *expected)
+{
+    static const struct print_limits limits = {.bytes = 100};
+    struct buf text;
+    buf_init(&text, 0);
+    print_term(&text, (const uint8_t *)term.s, term.len, &limits);
+    assert_string_equal(buf_cstr(&text), expected);
+    buf_clear(&text);
+}
+
+static void expect_most(const char *names, const char *owners, struct growth_most expected)
+{
+    struct growth_most most;
+    struct slice a, b;
+    struct builder *first = term_of(names, &a), *second = term_of(owners, &b);
+    growth_read_most(a, b, &most);
+    assert_int_equal(most.sampled, expected.sampled);
+    assert_int_equal(most.seen, expected.seen);
+    assert_int_equal(most.owned, expected.owned);
+    if (expected.seen > 0)
+        expect_text_of(most.owner, "<0.1.0>");
+    builder_free(first);
+    builder_free(second);
+}
+
+#define CATS "[{name,\"cat\"},{name,\"ls\"},undefined,{name,\"cat\"}]"
 TEST(test_most)
 {
-    struct slice names, owners, name, owner;
-    size_t sampled = 0;
-    struct builder *a = term_of("[{name,\"cat\"},{name,\"ls\"},undefined,{name,\"cat\"}]", &names);
-    struct builder *b = term_of("[{connected,<0.1.0>},{connected,<0.1.0>},undefined,"
-                                "{connected,<0.1.0>}]",
-                                &owners);
-    assert_int_equal(growth_read_most(names, owners, &name, &owner, &sampled), 2);
-    assert_int_equal(sampled, 3);
-    builder_free(a);
-    builder_free(b);
+    expect_most(CATS,
+                "[{connected,<0.1.0>},{connected,<0.1.0>},undefined,"
+                "{connected,<0.1.0>}]",
+                (struct growth_most){.sampled = 3, .seen = 2, .owned = 2});
+    expect_most(CATS, "[{connected,<0.1.0>},{connected,<0.2.0>},undefined,{connected,<0.3.0>}]",
+                (struct growth_most){.sampled = 3, .seen = 2, .owned = 1});
+    expect_most("[]", "[]", (struct growth_most){0});
 }
 
 /* ---- atoms */

@@ -1404,6 +1404,16 @@ static void ports_leak(struct made *w)
              "{\"ports\":{\"new\":118,\"sampled\":118,\"seen\":110,\"name\":\"tcp_inet\","
              "\"owner\":" LOBBY "}}");
 }
+/* A process each, as servers have it. */
+static void connections_leak(struct made *w)
+{
+    of_a_minute(w);
+    w->ports_step = 2;
+    set_fact(
+        w, "growth",
+        "{\"ports\":{\"new\":118,\"sampled\":118,\"seen\":110,\"name\":\"tcp_inet\",\"owned\":1,"
+        "\"owner\":" LOBBY "}}");
+}
 static void ports_come(struct made *w)
 {
     of_a_minute(w);
@@ -1835,6 +1845,11 @@ static const struct {
     {"ets_growth", table_leaks, FINDING_LOOK, "5000 of 9000 tables were measured", same},
     {"ets_growth", tables_leak, FINDING_LOOK,
      "shop_lobby creates ETS tables that stay: +118 named visit in", tables_come},
+    {"port_growth", connections_leak, FINDING_LOOK, "Ports tcp_inet are accumulating: +118 in",
+     ports_come},
+    {"port_growth", connections_leak, FINDING_LOOK, "110 of 118 sampled are tcp_inet", ports_come},
+    {"port_growth", connections_leak, FINDING_LOOK, "tcp_inet, of many owners, such as shop_lobby",
+     ports_come},
     {"port_growth", ports_leak, FINDING_LOOK, "shop_lobby opens ports that stay: +118 tcp_inet in",
      ports_come},
     {"socket_growth", sockets_leak, FINDING_LOOK,
