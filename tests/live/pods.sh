@@ -6,7 +6,8 @@
 #   answers); pods of the namespace shop: web, bare, gone,
 #   guarded (no exec), closed (neither exec nor port-forward), sealed (bare, no port-forward: an ephemeral
 #   container serves), strict (the same under pod security), nopull (the same, whose image is not there), crashing, expired (a token), liar (its
-#   epmd has a name with another host), noisy (errors without end), mute (no answer)
+#   epmd has a name with another host), noisy (errors without end), mute (no answer), and twin-a and
+#   twin-b (a command waits until each of them has one)
 
 # As docker 20.10 says it. Of a container that runs here the first process is this shell, whose cgroup does
 # not name it: so the engine seems to be on another host.
@@ -105,6 +106,10 @@ put_kubectl() {
 	    { echo "Error from server (BadRequest): container $in is not valid for pod $pod" >&2; exit 1; } ;;
 	esac
 	case $verb:$pod:$in in
+	exec:twin-*)
+	    : >"$debugged.$pod"
+	    until [ -e "$debugged.twin-a" ] && [ -e "$debugged.twin-b" ]; do sleep 0.1; done
+	    run "$@" ;;
 	exec:web:* | exec:sealed:beamtop-* | exec:strict:beamtop-*) run "$@" ;;
 	exec:liar:*)
 	    echo 'beamtop: open' >&2

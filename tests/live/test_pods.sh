@@ -70,6 +70,15 @@ needs_no_cookie() {
     ends_with 0 $? && holds '.[0].node == "'"$node"'"' && leaves_nothing_here
 }
 
+# Names and cookies are asked for at the same time: neither pod answers before both are asked. The two are
+# one node here, which is up once.
+asks_all_at_once() {
+    command -v bash >/dev/null || { not_tried "no bash here to carry streams"; return 0; }
+    HOME=$work/run XDG_RUNTIME_DIR=$work/run "$beamtop" fleet k8s://shop/twin-a,k8s://shop/twin-b -n 1 --timeout 60 \
+        --format json </dev/null >"$work/out" 2>"$work/err"
+    ends_with 0 $? && holds '[.[0].rows[].state] | length == 2 and index("up") != null' && leaves_nothing_here
+}
+
 # Nothing is started without consent; then it serves, and serves again.
 starts_an_ephemeral_container() {
     command -v bash >/dev/null || { not_tried "no bash here to carry streams"; return 0; }
@@ -143,7 +152,7 @@ is_killed_while_kubectl_hangs() {
     wait_until 60 hangs && kill -9 "$asking" && leaves_nothing_here
 }
 
-once reaches_it needs_no_cookie forwards_a_port each_failure_has_its_words gives_up_on_an_engine \
+once reaches_it needs_no_cookie asks_all_at_once forwards_a_port each_failure_has_its_words gives_up_on_an_engine \
     pods_fail_in_words bears_a_hostile_pod starts_an_ephemeral_container asks_an_engine_once \
     doctor_says_what_is_missing says_what_is_not_installed loses_its_stream is_killed \
     is_killed_while_kubectl_hangs

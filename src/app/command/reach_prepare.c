@@ -1,181 +1,69 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "reach_prepare.h"
 
-#include <errno.h>
-#include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
+#include "app/fleet/fleet.h"
+#include "app/job/together.h"
 #include "app/pod/pod_cookie.h"
 #include "app/pod/pod_debug.h"
-#include "app/fleet/fleet.h"
 #include "app/source/nodes.h"
 #include "app/way/container.h"
 #include "app/way/reach_login.h"
 #include "app/way/way_methods.h"
+#include "app/way/way_names.h"
 #include "beamtop/base/alloc.h"
-#include "beamtop/base/clock.h"
 #include "beamtop/link/epmd.h"
 
-#define NAMES_SHOWN 20
-#define NAMES_PORT_BYTES 4
-#define QUIET_MS 1500   /* behind the last byte of an answer that is not ended */
-#define EXPLAIN_MS 1000 /* for the reason of a stream that has ended */
+/* One name of a list. */
+struct asked {
+    struct way_url url;
+    struct conn_way *way; /* where the rest is asked; NULL: nothing is asked */
+    struct cookie cookie;
+    bool is_url, has_cookie;
+    int rc;
+    struct error err;
+};
 
-static const uint8_t names_request[] = {0, 1, 110};
+struct asking {
+    struct asked *all;
+    size_t n;
+    const struct cli_options *o;
+    const struct app_env *env;
+    atomic_bool has_failed; /* then the others are not begun */
+};
 
-/* Whole lines, behind a port: an answer, maybe with more to come. */
-static bool may_be_all(const struct buf *in)
-{
-    return in->len == NAMES_PORT_BYTES ||
-           (in->len > NAMES_PORT_BYTES && in->data[in->len - 1] == '\n');
-}
-
-/* Reads to the end, within the time; also where nothing follows an answer, since some that carry a
- * stream (nc of OpenBSD, ncat) do not end it. False: it does not come. */
-static bool read_all(struct buf *out, int fd, uint64_t end_ns)
-{
-    char bytes[4096];
-    for (;;) {
-        const ssize_t n = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
-        if (n > 0)
-            buf_put(out, bytes, (size_t)n);
-        if (n == 0 || out->overflow)
-            return true;
-        if (n > 0 || errno == EINTR)
-            continue;
-        if (errno != EAGAIN)
-            return true; /* reset: what came is judged */
-        const uint64_t now = clock_mono_ns();
-        struct pollfd more = {.fd = fd, .events = POLLIN};
-        const int left = now < end_ns ? (int)((end_ns - now) / 1000000u) + 1 : 0;
-        const bool quiet = may_be_all(out) && left > QUIET_MS;
-        if (left == 0 || poll(&more, 1, quiet ? QUIET_MS : left) == 0)
-            return quiet;
-    }
-}
-
-static int fail_refused(const struct conn_way *way, uint16_t port, struct error *err)
-{
-    *err = (struct error){0};
-    return error_set(err, ERR_CONNECT,
-                     "%s: no epmd at port %u there: probably no Erlang node runs. A node without "
-                     "epmd is reached by its port: give its name in the URL, and --port",
-                     way->text, port);
-}
-
-static int fail_names(struct conn_way *way, struct way_stream *stream, uint16_t port, bool is_late,
-                      const struct buf *in, struct error *err)
-{
-    enum conn_failure why;
-    if (is_late)
-        return error_set(err, ERR_TIMEOUT, "%s: epmd at port %u does not answer: it is frozen",
-                         way->text, port);
-    if (in->len == 0 && reach_await_end(way, stream, EXPLAIN_MS) &&
-        way_explain(way, stream, &why, err))
-        return why == CONN_FAILED_REFUSED ? fail_refused(way, port, err) : (int)err->code;
-    return error_set(err, ERR_CONNECT,
-                     "%s: the service at port %u there is not epmd: set ERL_EPMD_PORT to the "
-                     "node's value",
-                     way->text, port);
-}
-
-/* The names that the epmd there knows. */
-static int ask_names(struct conn_way *way, uint16_t port, unsigned timeout_ms,
-                     struct epmd_name *names, size_t *n, struct error *err)
-{
-    const struct way_request request = {.port = port, .timeout_ms = timeout_ms, .cancel_fd = -1};
-    const uint64_t end_ns = clock_mono_ns() + (uint64_t)timeout_ms * 1000000u;
-    struct way_stream stream = {.fd = -1};
-    enum conn_failure why = CONN_FAILED_WAY;
-    struct buf in;
-    int rc = way->class->open(way, &request, &stream, &why, err);
-    if (rc != 0 && why == CONN_FAILED_REFUSED)
-        return fail_refused(way, port, err);
-    if (rc != 0)
-        return rc < 0 ? rc : error_set_errno(err, rc, "%s", way->text);
-    buf_init(&in, LIMIT_EPMD_ANSWER_BYTES);
-    (void)send(stream.fd, names_request, sizeof names_request, MSG_NOSIGNAL);
-    const bool is_late = !read_all(&in, stream.fd, end_ns);
-    if (is_late || in.overflow ||
-        epmd_parse_names(in.data, in.len, names, LIMIT_EPMD_NAMES, n) != 0)
-        rc = fail_names(way, &stream, port, is_late, &in, err);
-    buf_clear(&in);
-    way_end(way, &stream);
-    return rc;
-}
-
-/* Anyone there may give epmd a name: one with a host would choose the cookie of a pattern, and one
- * that no URL can have is not reached. */
-static size_t keep_names(const struct way_url *url, struct epmd_name *names, size_t n)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        struct way_url again;
-        struct error ignored = {0};
-        struct buf text;
-        buf_init(&text, 0);
-        way_url_put(&text, url, names[i].alive);
-        if (!strchr(names[i].alive, '@') && way_url_parse(&again, buf_cstr(&text), &ignored) == 0)
-            names[kept++] = names[i];
-        buf_clear(&text);
-    }
-    return kept;
-}
-
-static int choose(struct way_url *url, const struct conn_way *way, const struct epmd_name *names,
-                  size_t n, struct error *err)
-{
-    struct buf list;
-    if (n == 1) {
-        memcpy(url->node, names[0].alive, sizeof names[0].alive);
-        return 0;
-    }
-    if (n == 0)
-        return error_set(err, ERR_CONNECT,
-                         "%s: epmd there knows no node: probably it was started without -name and "
-                         "-sname",
-                         way->text);
-    buf_init(&list, 0);
-    for (size_t i = 0; i < n && i < NAMES_SHOWN; i++) {
-        buf_puts(&list, i > 0 ? ", " : "");
-        way_url_put(&list, url, names[i].alive);
-    }
-    if (n > NAMES_SHOWN)
-        buf_printf(&list, " and %zu more", n - NAMES_SHOWN);
-    error_set(err, ERR_USAGE, "%s: %zu nodes are there, give one: %s", way->text, n,
-              buf_cstr(&list));
-    buf_clear(&list);
-    return ERR_USAGE;
-}
-
-static int find_node(struct conn_way *way, struct way_url *url, const struct cli_options *o,
+static int find_node(struct way_url *url, struct conn_way *way, const struct cli_options *o,
                      const struct app_env *env, struct error *err)
 {
-    struct epmd_name *names = alloc_zero(LIMIT_EPMD_NAMES, sizeof *names);
     uint16_t port = 0;
-    size_t n = 0;
-    int rc = nodes_epmd_port(o, env, &port, err);
-    if (rc == 0)
-        rc = ask_names(way, port != 0 ? port : EPMD_PORT, cli_timeout_ms(o), names, &n, err);
-    if (rc == 0)
-        rc = choose(url, way, names, keep_names(url, names, n), err);
-    free(names);
-    return rc;
+    const int rc = nodes_epmd_port(o, env, &port, err);
+    return rc != 0 ? rc
+                   : way_names_find(url, way, port != 0 ? port : EPMD_PORT, cli_timeout_ms(o), err);
 }
 
-/* Of a node in a pod that no cookie was given for: the one that it has there. */
-static void find_cookie(struct conn_way *way, const struct way_url *url,
-                        const struct cli_options *o, const struct app_env *env)
+/* A node in a pod gets the one that it has there. */
+static bool wants_cookie(const struct way_url *url, const struct cli_options *o,
+                         const struct app_env *env)
 {
-    struct cookie found;
-    if (url->scheme != WAY_K8S || o->cookie || o->cookie_file || o->cookies || env->cookie)
+    return url->scheme == WAY_K8S && !o->cookie && !o->cookie_file && !o->cookies && !env->cookie;
+}
+
+/* What only the far side knows: any thread. */
+static void ask_far(void *arg, size_t i)
+{
+    struct asking *ask = arg;
+    struct asked *a = &ask->all[i];
+    if (!a->way || atomic_load(&ask->has_failed))
         return;
-    if (pod_cookie(&found, url, cli_timeout_ms(o)))
-        reach_lend(way, url->node, &found);
-    cookie_wipe(&found);
+    if (*a->url.node == '\0')
+        a->rc = find_node(&a->url, a->way, ask->o, ask->env, &a->err);
+    if (a->rc != 0)
+        atomic_store(&ask->has_failed, true);
+    else if (wants_cookie(&a->url, ask->o, ask->env))
+        a->has_cookie = pod_cookie(&a->cookie, &a->url, cli_timeout_ms(ask->o));
 }
 
 /* A host of several that is not reached fails its connections only, which need its nodes' names. */
@@ -220,57 +108,85 @@ static int find_container_node(struct reach *w, struct way_url *url, const struc
         return 0;
     }
     struct conn_way *way = container_way(url, &vm);
-    const int found = find_node(way, url, o, env, err);
+    const int found = find_node(url, way, o, env, err);
     way_drop(way);
     return found;
 }
 
 /* By the process of streams; to a pod maybe through another container of it. */
-static int prepare_far(struct reach *w, struct way_url *url, const struct cli_options *o,
+static int prepare_far(struct reach *w, struct asked *a, const struct cli_options *o,
                        const struct app_env *env, struct error *err)
 {
-    struct conn_way *way;
     struct buf changed;
-    int rc = url->scheme == WAY_K8S ? pod_debug_prepare(url, o, env, err) : 0;
+    int rc = a->url.scheme == WAY_K8S ? pod_debug_prepare(&a->url, o, env, err) : 0;
     if (rc != 0)
         return rc;
     buf_init(&changed, 0);
-    way_url_put(&changed, url, url->node);
-    rc = reach_find(w, &way, url, buf_cstr(&changed), err);
+    way_url_put(&changed, &a->url, a->url.node);
+    rc = reach_find(w, &a->way, &a->url, buf_cstr(&changed), err);
     buf_clear(&changed);
-    if (rc == 0 && *url->node == '\0')
-        rc = find_node(way, url, o, env, err);
-    if (rc == 0)
-        find_cookie(way, url, o, env);
     return rc;
 }
 
-static int prepare_url(struct reach *w, struct way_url *url, const struct cli_options *o,
+static int prepare_url(struct reach *w, struct asked *a, const struct cli_options *o,
                        const struct app_env *env, struct error *err)
 {
-    if (!way_engine(url->scheme))
-        return prepare_far(w, url, o, env, err);
-    const int rc = *url->node == '\0' ? find_container_node(w, url, o, env, err) : 0;
+    if (!way_engine(a->url.scheme))
+        return prepare_far(w, a, o, env, err);
+    const int rc = *a->url.node == '\0' ? find_container_node(w, &a->url, o, env, err) : 0;
     if (rc != ERR_NOT_FOUND && rc != ERR_REFUSED)
         return rc;
     *err = (struct error){0};
-    return prepare_far(w, url, o, env, err);
+    return prepare_far(w, a, o, env, err);
 }
 
-/* Appends the name; a URL gets its node. */
-static int put_name(struct reach *w, struct buf *out, const char *name, const struct cli_options *o,
-                    const struct app_env *env, struct error *err)
+static int prepare_name(struct reach *w, struct asked *a, const char *name,
+                        const struct cli_options *o, const struct app_env *env, struct error *err)
 {
-    struct way_url url;
-    if (!way_is_url(name)) {
-        buf_puts(out, name);
+    *a = (struct asked){.is_url = way_is_url(name)};
+    if (!a->is_url)
         return 0;
+    const int rc = way_url_parse(&a->url, name, err);
+    return rc != 0 ? rc : prepare_url(w, a, o, env, err);
+}
+
+/* All far sides at the same time. The error is of the first URL that has one. */
+static int ask_all(struct asking *ask, struct error *err)
+{
+    int rc = 0;
+    together(ask->n, ask_far, ask);
+    for (size_t i = 0; i < ask->n; i++) {
+        struct asked *a = &ask->all[i];
+        if (rc == 0 && a->rc != 0) {
+            rc = a->rc;
+            *err = a->err;
+        }
+        if (a->has_cookie)
+            reach_lend(a->way, a->url.node, &a->cookie);
+        cookie_wipe(&a->cookie);
     }
-    int rc = way_url_parse(&url, name, err);
+    return rc;
+}
+
+/* Reaches all names; then *out has them, and each URL has its node. */
+static int find_all(struct buf *out, struct reach *w, const struct fleet_names *names,
+                    const struct cli_options *o, const struct app_env *env, struct error *err)
+{
+    struct asking ask = {
+        .all = alloc_zero(names->n, sizeof *ask.all), .n = names->n, .o = o, .env = env};
+    int rc = 0;
+    for (size_t i = 0; i < names->n && rc == 0; i++)
+        rc = prepare_name(w, &ask.all[i], names->names[i], o, env, err);
     if (rc == 0)
-        rc = prepare_url(w, &url, o, env, err);
-    if (rc == 0)
-        way_url_put(out, &url, url.node);
+        rc = ask_all(&ask, err);
+    for (size_t i = 0; i < names->n && rc == 0; i++) {
+        buf_puts(out, i > 0 ? "," : "");
+        if (ask.all[i].is_url)
+            way_url_put(out, &ask.all[i].url, ask.all[i].url.node);
+        else
+            buf_puts(out, names->names[i]);
+    }
+    free(ask.all);
     return rc;
 }
 
@@ -289,10 +205,8 @@ static int prepare_names(struct reach *w, const char **text, const struct cli_op
     buf_init(&out, 0);
     if (rc == 0)
         rc = login(w, &names, o, env, err);
-    for (size_t i = 0; i < names.n && rc == 0 && !is_file(*text); i++) {
-        buf_puts(&out, i > 0 ? "," : "");
-        rc = put_name(w, &out, names.names[i], o, env, err);
-    }
+    if (rc == 0 && !is_file(*text))
+        rc = find_all(&out, w, &names, o, env, err);
     fleet_names_clear(&names);
     if (rc == 0 && !is_file(*text))
         *text = reach_keep(w, buf_take(&out));

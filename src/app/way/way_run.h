@@ -14,7 +14,7 @@ struct way_ran {
 };
 
 /* Frees the words. ERR_CONNECT: there is no such program; ERR_TIMEOUT: it was killed; ERR_SYSTEM.
- * In front: main's thread, before there is a screen; a Ctrl-C ends it with this program. */
+ * In front: before there is a screen, any thread; a Ctrl-C ends it with this program. */
 int way_run(struct way_words *words, unsigned timeout_ms, struct way_ran *out, struct error *err);
 /* The same beside a screen: any thread. What it starts ends with it, and a byte at cancel_fd (-1:
  * none) ends both with ERR_SYSTEM. */
