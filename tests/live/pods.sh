@@ -59,9 +59,13 @@ put_kubectl() {
 	    exit "$code"
 	}
 	describe() {
-	    phase=Running state='true 2026-01-01T00:00:00Z '
-	    case $pod in crashing) state='false  CrashLoopBackOff' ;; pending) phase=Pending state='false  ContainerCreating' ;; esac
-	    printf 'phase %s\ndefault  app\ncontainer app %s\n' "$phase" "$state"
+	    phase='Running  ' state='true 2026-01-01T00:00:00Z ' init='setup true  Completed'
+	    case $pod in
+	    crashing) state='false  CrashLoopBackOff' ;;
+	    initing) phase=Pending state='false  PodInitializing' init='setup false  CrashLoopBackOff' ;;
+	    evicted) phase='Failed Evicted ' state='false  Error' ;;
+	    esac
+	    printf 'phase %s\ndefault  app\ncontainer app %s\ninit %s\n' "$phase" "$state" "$init"
 	    [ ! -f "$debugged" ] || printf 'ephemeral %s false %s\n' "$(cat "$debugged")" \
 	        "$([ "$pod" = nopull ] && echo ' ErrImagePull' || echo '2026-01-01T00:00:00Z ')"
 	}
@@ -121,7 +125,8 @@ put_kubectl() {
 	exec:bare:* | exec:sealed:* | exec:strict:* | exec:nopull:*)
 	    echo 'error: Internal error occurred: error executing command in container: failed to exec in container: failed to start exec "6c1d": OCI runtime exec failed: exec failed: unable to start container process: exec: "sh": executable file not found in $PATH: unknown' >&2
 	    exit 1 ;;
-	exec:crashing:*) echo 'error: Internal error occurred: unable to upgrade connection: container not found ("app")' >&2; exit 1 ;;
+	exec:evicted:*) echo 'error: cannot exec into a container in a completed pod; current phase is Failed' >&2; exit 1 ;;
+	exec:crashing:* | exec:initing:*) echo 'error: Internal error occurred: unable to upgrade connection: container not found ("app")' >&2; exit 1 ;;
 	exec:*) forbid create pods/exec ;;
 	port-forward:closed:* | port-forward:sealed:* | port-forward:strict:* | port-forward:nopull:*) forbid create pods/portforward ;;
 	port-forward:*)

@@ -125,6 +125,10 @@ doctor_says_what_is_missing() {
         checked connection fail pods/portforward || return 1
     examines k8s://shop/crashing
     ends_with 3 $? && checked container fail CrashLoopBackOff || return 1
+    examines k8s://shop/initing
+    ends_with 3 $? && checked pod fail Pending && checked container fail 'init container setup (CrashLoopBackOff)' || return 1
+    examines k8s://shop/evicted
+    ends_with 3 $? && checked pod fail 'Failed: Evicted' || return 1
     examines k8s://shop/gone
     ends_with 3 $? && checked pod fail 'no such pod' || return 1
     examines k8s://shop/sealed

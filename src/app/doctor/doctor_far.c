@@ -60,11 +60,44 @@ static bool check_pod(const struct way_url *url, struct doctor_far *far, struct 
         doctor_say_error(out, DOCTOR_FAIL, &err);
         return false;
     }
-    const bool runs = strcmp(far->pod.phase, "Running") == 0;
-    doctor_say(out, runs ? DOCTOR_OK : DOCTOR_FAIL, "%.255s is %s", url->host, far->pod.phase);
+    const struct pod *pod = &far->pod;
+    const bool runs = strcmp(pod->phase, "Running") == 0;
+    const enum doctor_state ending = pod->is_ending ? DOCTOR_NOTE : DOCTOR_OK;
+    doctor_say(out, runs ? ending : DOCTOR_FAIL, "%.255s is %s%s%s%s", url->host, pod->phase,
+               *pod->reason ? ": " : "", pod->reason,
+               pod->is_ending ? ", and was deleted: its containers end" : "");
     if (!runs)
         put_describe(out, url);
     return true;
+}
+
+/* The init container that the others wait for; NULL: none. */
+static const struct pod_container *find_awaited(const struct pod *pod)
+{
+    for (size_t i = 0; i < pod->n; i++) {
+        const struct pod_container *c = &pod->containers[i];
+        if (c->kind == POD_INIT && !c->is_ready)
+            return c;
+    }
+    return NULL;
+}
+
+static void say_waits(struct doctor_line *out, const struct pod *pod, const struct pod_container *c)
+{
+    const struct pod_container *awaited = find_awaited(pod);
+    const char *reason = *c->reason ? c->reason : "no reason is given";
+    if (strcmp(c->reason, "PodInitializing") != 0 || !awaited)
+        doctor_say(out, DOCTOR_FAIL, "%s does not run: %s", c->name, reason);
+    else
+        doctor_say(out, DOCTOR_FAIL, "%s does not run: it waits for the init container %s (%s)",
+                   c->name, awaited->name, awaited->runs ? "runs" : awaited->reason);
+}
+
+static void say_runs(struct doctor_line *out, const struct pod_container *c)
+{
+    const bool serves = c->is_ready || c->kind == POD_EPHEMERAL;
+    doctor_say(out, serves ? DOCTOR_OK : DOCTOR_NOTE, "%s runs%s", c->name,
+               serves ? "" : ", but is not ready");
 }
 
 static bool check_container(const struct way_url *url, struct doctor_far *far,
@@ -76,11 +109,9 @@ static bool check_container(const struct way_url *url, struct doctor_far *far,
         doctor_say(out, DOCTOR_FAIL, "%.255s: the pod has none of that name that was started",
                    name);
     else if (!c->runs)
-        doctor_say(out, DOCTOR_FAIL, "%s does not run: %s", c->name,
-                   *c->reason ? c->reason : "no reason is given");
+        say_waits(out, &far->pod, c);
     else
-        doctor_say(out, c->is_ready || c->is_ephemeral ? DOCTOR_OK : DOCTOR_NOTE, "%s runs%s",
-                   c->name, c->is_ready || c->is_ephemeral ? "" : ", but is not ready");
+        say_runs(out, c);
     if (out->state != DOCTOR_OK)
         put_describe(out, url);
     return true;

@@ -7,15 +7,18 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/slice.h"
 
-/* A line for the phase, for the containers' names as they were given, and for each container. */
+/* A line for the phase, for the containers' names as they were given, and for each container: one
+   that init has started may stay, beside the others. */
 #define STATUSES(kind, list)                                                                       \
     "{range .status." list "[*]}" kind " {.name} {.ready} {.state.running.startedAt} "             \
     "{.state.waiting.reason}{.state.terminated.reason}{\"\\n\"}{end}"
 #define FIELDS                                                                                     \
-    "-o=jsonpath=phase {.status.phase}{\"\\n\"}"                                                   \
+    "-o=jsonpath=phase {.status.phase} {.status.reason} "                                          \
+    "{.metadata.deletionTimestamp}{\"\\n\"}"                                                       \
     "default {.metadata.annotations.kubectl\\.kubernetes\\.io/default-container} "                 \
     "{.spec.containers[0].name}{\"\\n\"}" STATUSES("container", "containerStatuses")               \
-        STATUSES("ephemeral", "ephemeralContainerStatuses")
+        STATUSES("init", "initContainerStatuses")                                                  \
+            STATUSES("ephemeral", "ephemeralContainerStatuses")
 
 /* Takes a word up to the next blank, and that blank: two in a row have an empty word between. */
 static void take_word(char *out, size_t size, const char **at)
@@ -25,13 +28,22 @@ static void take_word(char *out, size_t size, const char **at)
     *at += len + ((*at)[len] == ' ');
 }
 
-static void take_container(struct pod *out, const char *at, bool is_ephemeral)
+static void take_phase(struct pod *out, const char *at)
+{
+    char deleted[40];
+    take_word(out->phase, sizeof out->phase, &at);
+    take_word(out->reason, sizeof out->reason, &at);
+    take_word(deleted, sizeof deleted, &at);
+    out->is_ending = *deleted != '\0';
+}
+
+static void take_container(struct pod *out, const char *at, enum pod_kind kind)
 {
     char ready[8], started[40];
     if (out->n == POD_CONTAINERS)
         return;
     struct pod_container *c = &out->containers[out->n++];
-    *c = (struct pod_container){.is_ephemeral = is_ephemeral};
+    *c = (struct pod_container){.kind = kind};
     take_word(c->name, sizeof c->name, &at);
     take_word(ready, sizeof ready, &at);
     take_word(started, sizeof started, &at);
@@ -42,15 +54,17 @@ static void take_container(struct pod *out, const char *at, bool is_ephemeral)
 
 void pod_parse(struct pod *out, const char *printed)
 {
+    static const char *const kinds[] = {"container", "init", "ephemeral"}; /* enum pod_kind */
     *out = (struct pod){0};
     for (const char *at = printed; *at != '\0'; at += strcspn(at, "\n"), at += *at == '\n') {
         char key[16];
         const char *rest = at;
         take_word(key, sizeof key, &rest);
         if (strcmp(key, "phase") == 0)
-            take_word(out->phase, sizeof out->phase, &rest);
-        else if (strcmp(key, "container") == 0 || strcmp(key, "ephemeral") == 0)
-            take_container(out, rest, *key == 'e');
+            take_phase(out, rest);
+        for (unsigned kind = 0; kind < ARRAY_LEN(kinds); kind++)
+            if (strcmp(key, kinds[kind]) == 0)
+                take_container(out, rest, (enum pod_kind)kind);
         if (strcmp(key, "default") != 0)
             continue;
         take_word(out->default_container, sizeof out->default_container, &rest);

@@ -9,14 +9,19 @@
 
 #define POD_CONTAINERS 32 /* more are not read */
 
+enum pod_kind { POD_REGULAR, POD_INIT, POD_EPHEMERAL };
+
 struct pod_container {
     char name[64];
     char reason[64]; /* why it does not run; "" */
-    bool runs, is_ready, is_ephemeral;
+    enum pod_kind kind;
+    bool runs, is_ready;
 };
 
 struct pod {
     char phase[32];             /* "Running", "Pending" … */
+    char reason[64];            /* "Evicted" …; "" */
+    bool is_ending;             /* it was deleted, and its containers may run still */
     char default_container[64]; /* the one that kubectl takes */
     struct pod_container containers[POD_CONTAINERS];
     size_t n;

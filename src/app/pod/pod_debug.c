@@ -62,7 +62,8 @@ static bool find_ours(struct debug *d, const struct pod *pod)
 {
     for (size_t i = 0; i < pod->n; i++) {
         const struct pod_container *c = &pod->containers[i];
-        if (c->is_ephemeral && c->runs && strncmp(c->name, d->kind, strlen(d->kind)) == 0) {
+        if (c->kind == POD_EPHEMERAL && c->runs &&
+            strncmp(c->name, d->kind, strlen(d->kind)) == 0) {
             memcpy(d->name, c->name, sizeof d->name);
             return true;
         }

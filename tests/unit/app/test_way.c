@@ -264,20 +264,25 @@ TEST(test_program_words)
 TEST(test_pod)
 {
     struct pod pod;
-    pod_parse(&pod, "phase Running\ndefault  app\n"
+    pod_parse(&pod, "phase Running  \ndefault  app\n"
                     "container app true 2026-01-01T00:00:00Z \n"
                     "container side false  CrashLoopBackOff\n"
+                    "init proxy true 2026-01-01T00:00:00Z \n"
                     "ephemeral beamtop-shell-1 false 2026-01-01T00:00:00Z \n");
     assert_string_equal(pod.phase, "Running");
-    assert_int_equal(pod.n, 3);
+    assert_false(pod.is_ending);
+    assert_int_equal(pod.n, 4);
     assert_ptr_equal(pod_find(&pod, ""), &pod.containers[0]);
     assert_true(pod.containers[0].runs && pod.containers[0].is_ready);
     assert_ptr_equal(pod_find(&pod, "side"), &pod.containers[1]);
     assert_false(pod.containers[1].runs);
     assert_string_equal(pod.containers[1].reason, "CrashLoopBackOff");
-    assert_true(pod.containers[2].is_ephemeral && pod.containers[2].runs);
+    assert_true(pod.containers[2].kind == POD_INIT && pod.containers[2].runs);
+    assert_true(pod.containers[3].kind == POD_EPHEMERAL && pod.containers[3].runs);
     assert_null(pod_find(&pod, "other"));
-    pod_parse(&pod, "phase Running\ndefault side app\n");
+    pod_parse(&pod, "phase Failed Evicted 2026-01-01T00:00:00Z\ndefault side app\n");
+    assert_string_equal(pod.reason, "Evicted");
+    assert_true(pod.is_ending);
     assert_string_equal(pod.default_container, "side");
     for (const char *const *text =
              (const char *const[]){"", "\n", "phase", "container", "container \n\ncontainer", NULL};
