@@ -179,6 +179,7 @@ include src/app/job/local.mk
 include src/app/outside/local.mk
 include src/app/recorder/local.mk
 include src/app/sample/local.mk
+include src/app/search/local.mk
 include src/app/spans/local.mk
 include src/app/source/local.mk
 include src/app/tui/local.mk

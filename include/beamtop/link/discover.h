@@ -73,15 +73,24 @@ struct discover_options {
     const char *this_host; /* NULL: gethostname() */
     uint16_t epmd_port;    /* 0: EPMD_PORT */
     unsigned timeout_ms;   /* of the question to epmd; 0: 1000 */
+    pid_t only;            /* 0: all processes, else that one */
+    /* What a scan has found: discover_start() takes it, and scans no more. NULL: it scans. */
+    struct discover_list *found;
 };
 
 /* Whether its flags say that it takes connections by TLS, as the first or only protocol. */
 bool discover_is_tls(const struct discover_vm *vm);
 /* Whether it has that name, whose host does not count. */
 bool discover_is_called(const struct discover_vm *vm, const char *name);
-/* Whether that process is a BEAM VM, by its command line; false also when there is none. started:
-   as of a VM that was found; 0: whenever it was. */
+/* Whether that process is still the BEAM VM that was found; started: as of that. Its memory can
+   block it, unless the kernel calls it an emulator. */
 bool discover_is_vm(pid_t pid, uint64_t started);
+enum discover_kind {
+    DISCOVER_IS_OTHER,  /* there is none, or it is not a VM */
+    DISCOVER_IS_VM,     /* by the kernel's name of it, or its command line */
+    DISCOVER_IS_UNREAD, /* its command line was not read within 2 s */
+};
+enum discover_kind discover_kind(pid_t pid);
 /* The part without epmd; blocks for as long as reading /proc takes: until no process more was read
  * for 2 s, and 10 s at most. Threads that a process holds up are left behind, and the list says
  * what was left out. */

@@ -8,6 +8,10 @@
 
 #include "beamtop/base/error.h"
 
+/* Of processes that are not found. */
+#define RIGHTS_HIDDEN                                                                              \
+    "/proc is mounted with hidepid, which hides OS processes of other users. Run beamtop as root"
+
 /* The one user that a process runs as. */
 struct rights_user {
     uid_t uid;

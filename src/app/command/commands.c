@@ -11,6 +11,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
+#include "beamtop/local/rights.h"
 #include "beamtop/model/column.h"
 #include "beamtop/model/owners.h"
 #include "beamtop/output/sink.h"
@@ -197,7 +198,7 @@ static void say_missing(const struct discover_list *list, bool for_people)
     else if (nodes_left_out(left, sizeof left, list))
         tell_line("%s", left);
     else if (list->hidden && for_people)
-        tell_line("VMs of other users are hidden: /proc is mounted with hidepid. Root sees them");
+        tell_line("VMs of this user are listed: " RIGHTS_HIDDEN " to list all");
 }
 
 int command_nodes(const struct cli_options *o, const struct app_env *env)

@@ -3,5 +3,4 @@ src_libapp_a_SOURCES += \
 	src/app/outside/look.c src/app/outside/look.h \
 	src/app/outside/newest.c src/app/outside/newest.h \
 	src/app/outside/outside_command.c src/app/outside/outside_command.h \
-	src/app/outside/reading.c src/app/outside/reading.h \
-	src/app/outside/subject.c src/app/outside/subject.h
+	src/app/outside/reading.c src/app/outside/reading.h

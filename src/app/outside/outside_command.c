@@ -10,12 +10,12 @@
 #include "app/cli/output.h"
 #include "app/cli/tell.h"
 #include "app/fleet/fleet.h"
+#include "app/search/local_search.h"
 #include "app/source/replay.h"
 #include "app/source/runtime.h"
 #include "app/way/reach.h"
 #include "beamtop/output/outside_sink.h"
 #include "look.h"
-#include "subject.h"
 
 #define COMMAND_MS 5000u    /* the search before it, and the end, take up to 1 s more */
 #define AFTER_MS 1500u      /* all of what follows an error */
@@ -26,7 +26,7 @@ struct single {
     const struct app_env *env;
     struct runtime rt;
     struct look *look;
-    struct subject_search *search;
+    struct local_search *search;
     uv_timer_t timer;
     bool brief; /* behind an error */
     pid_t pid;
@@ -63,7 +63,8 @@ int command_outside(const struct cli_options *o, const struct app_env *env)
     struct single s = {.options = o, .env = env};
     struct discover_vm vm;
     struct error err = {0};
-    if (outside_subject_find(&vm, o->target, o, env, &err) != 0)
+    const struct local_wanted wanted = {.target = o->target, .cli = o, .env = env};
+    if (local_search_find(&vm, &wanted, &err) != 0)
         return tell_error(&err);
     buf_init(&s.text, 0);
     runtime_init(&s.rt);
@@ -117,10 +118,10 @@ void outside_after(const struct cli_command *command, const struct cli_options *
     runtime_init(&s.rt);
     runtime_timer(&s.rt, &s.timer, &s);
     uv_timer_start(&s.timer, on_after_late, AFTER_MS, 0);
-    if (subject_search_start(&s.search, &s.rt.loop, o->target, o, env, on_after_found, &s,
-                             &ignored) == 0)
+    const struct local_wanted wanted = {.target = o->target, .cli = o, .env = env};
+    if (local_search_start(&s.search, &s.rt.loop, &wanted, on_after_found, &s, &ignored) == 0)
         uv_run(&s.rt.loop, UV_RUN_DEFAULT);
-    subject_search_stop(s.search);
+    local_search_stop(s.search);
     look_stop(s.look);
     runtime_close(&s.rt);
     if (s.text.len > 0) {

@@ -2,7 +2,6 @@
 src_libapp_a_SOURCES += \
 	src/app/sample/blame_command.c src/app/sample/held.c src/app/sample/held.h \
 	src/app/sample/local_read.c src/app/sample/local_read.h \
-	src/app/sample/local_target.c src/app/sample/local_target.h \
 	src/app/sample/map_file.c src/app/sample/map_file.h \
 	src/app/sample/perf_map_command.c src/app/sample/pstack_command.c \
 	src/app/sample/sample_command.c src/app/sample/sample_fleet.c \

@@ -21,7 +21,7 @@
 #include "beamtop/base/text.h"
 #include "beamtop/local/rights.h"
 #include "local_read.h"
-#include "local_target.h"
+#include "app/search/local_target.h"
 #include "map_file.h"
 
 enum { NAME_BYTES = 64 };

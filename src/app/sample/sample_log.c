@@ -11,7 +11,7 @@
 #include "beamtop/base/clock.h"
 #include "beamtop/link/name.h"
 #include "beamtop/model/detail.h"
-#include "local_target.h"
+#include "app/search/local_search.h"
 
 #define YIELDS_S 3600.0 /* what the node does for a run without an end, ends then */
 
@@ -19,9 +19,10 @@ struct sample_log {
     struct samples_log shown;
     char label[LIMIT_NODE_NAME_BYTES + 1], otp[32], host[HOST_NAME_MAX + 1];
     struct sampled *sampled;
-    struct sampling *sampling; /* NULL: it has ended, or is the node's */
-    struct yields *yields;     /* of a run of the node */
-    struct session_port port;  /* while names are asked for */
+    struct local_search *search; /* of the node's VM; NULL: none */
+    struct sampling *sampling;   /* NULL: it has ended, or is the node's */
+    struct yields *yields;       /* of a run of the node */
+    struct session_port port;    /* while names are asked for */
     bool asks, stopping;
     struct sample_node node; /* live: NULL: it is not of a node */
     struct record_begin begin;
@@ -187,24 +188,37 @@ static int begin_by_node(struct sample_log *l, const char *why, struct error *er
     return 0;
 }
 
-static int begin_outside(struct sample_log *l, struct sampler_options *o, struct error *err)
+static void end_search(struct sample_log *l)
 {
-    const int64_t os_pid = node_os_pid(model_node(l->node.model));
-    int rc = local_target_of_node(&o->pid, l->label, os_pid, l->node.cli, l->node.env, err);
-    if (rc == 0)
-        rc = sampling_start(&l->sampling, l->node.loop, o, &sampling_handlers, l, err);
-    if (rc == 0)
-        set_own_host(l);
-    if (rc == 0)
-        l->handlers->begun(l->arg, o->pid, "");
-    return rc;
+    local_search_stop(l->search);
+    l->search = NULL;
+}
+
+static int begin_outside(struct sample_log *l, pid_t pid, struct error *err)
+{
+    const struct sampler_options o = {.pid = pid, .hz = l->node.hz, .for_s = l->node.for_s};
+    const int rc = sampling_start(&l->sampling, l->node.loop, &o, &sampling_handlers, l, err);
+    if (rc != 0)
+        return rc;
+    set_own_host(l);
+    l->handlers->begun(l->arg, pid, "");
+    return 0;
+}
+
+static void on_log_vm(void *arg, const struct discover_vm *vm, const struct error *why)
+{
+    struct sample_log *l = arg;
+    struct error outside = *why, err = {0};
+    end_search(l);
+    if ((!vm || begin_outside(l, vm->pid, &outside) != 0) &&
+        begin_by_node(l, outside.text, &err) != 0)
+        end_log(l, SAMPLING_FAILED, &err);
 }
 
 int sample_log_start_node(struct sample_log **out, const struct sample_node *of,
                           const struct sample_log_handlers *handlers, void *arg, struct error *err)
 {
     const struct node_info *node = model_node(of->model);
-    struct error outside = {0};
     char otp[32];
     struct sample_log_options o = {.sampler = {.hz = of->hz, .for_s = of->for_s},
                                    .label = live_peer_node(of->live),
@@ -212,9 +226,9 @@ int sample_log_start_node(struct sample_log **out, const struct sample_node *of,
     snprintf(otp, sizeof otp, "%.*s", node ? (int)node->otp.len : 0, node ? node->otp.s : "");
     struct sample_log *l = log_new(&o, handlers, arg);
     l->node = *of;
-    int rc = begin_outside(l, &o.sampler, &outside);
-    if (rc != 0)
-        rc = begin_by_node(l, outside.text, err);
+    const struct local_wanted wanted = {
+        .target = l->label, .os_pid = node_os_pid(node), .cli = of->cli, .env = of->env};
+    const int rc = local_search_start(&l->search, of->loop, &wanted, on_log_vm, l, err);
     if (rc == 0)
         *out = l;
     else
@@ -289,6 +303,10 @@ bool sample_log_runs(const struct sample_log *l)
 void sample_log_stop(struct sample_log *l)
 {
     l->stopping = true;
+    if (l->search) {
+        end_search(l);
+        end_log(l, SAMPLING_ENDED, NULL);
+    }
     if (l->yields)
         yields_stop(l->yields);
     sampling_stop(l->sampling);
@@ -300,6 +318,7 @@ void sample_log_free(struct sample_log *l)
         return;
     if (l->asks)
         l->port.drop(l->port.ctx, l);
+    local_search_stop(l->search);
     sampling_leave(l->sampling);
     yields_free(l->yields);
     sampled_free(l->sampled);

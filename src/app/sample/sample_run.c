@@ -10,7 +10,7 @@
 #include "app/fleet/fleet.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/model/detail.h"
-#include "local_target.h"
+#include "app/search/local_target.h"
 
 #define PROGRESS_MS 500u
 #define TURN_MS 100u

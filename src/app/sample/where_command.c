@@ -10,7 +10,7 @@
 #include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"
 #include "local_read.h"
-#include "local_target.h"
+#include "app/search/local_target.h"
 
 enum { NAME_BYTES = 3 * LIMIT_ATOM_BYTES };
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beamtop/local/rights.h"
+
 int nodes_epmd_port(const struct cli_options *o, const struct app_env *env, uint16_t *port,
                     struct error *err)
 {
@@ -19,14 +21,23 @@ int nodes_epmd_port(const struct cli_options *o, const struct app_env *env, uint
     return 0;
 }
 
+/* found: in place of what /proc says; NULL: it is read. */
+static int search_more(struct discover **out, struct discover_list *found, uv_loop_t *loop,
+                       const struct cli_options *o, const struct app_env *env, unsigned epmd_ms,
+                       void (*done)(void *arg, struct discover_list *list), void *arg,
+                       struct error *err)
+{
+    struct discover_options options = {.timeout_ms = epmd_ms, .found = found};
+    *out = NULL;
+    const int rc = nodes_epmd_port(o, env, &options.epmd_port, err);
+    return rc != 0 ? rc : discover_start(out, loop, &options, done, arg, err);
+}
+
 int nodes_search(struct discover **out, uv_loop_t *loop, const struct cli_options *o,
                  const struct app_env *env, unsigned epmd_ms,
                  void (*done)(void *arg, struct discover_list *list), void *arg, struct error *err)
 {
-    struct discover_options options = {.timeout_ms = epmd_ms};
-    *out = NULL;
-    const int rc = nodes_epmd_port(o, env, &options.epmd_port, err);
-    return rc != 0 ? rc : discover_start(out, loop, &options, done, arg, err);
+    return search_more(out, NULL, loop, o, env, epmd_ms, done, arg, err);
 }
 
 static void on_nodes_found(void *arg, struct discover_list *list)
@@ -34,17 +45,30 @@ static void on_nodes_found(void *arg, struct discover_list *list)
     *(struct discover_list *)arg = *list;
 }
 
-int nodes_find(struct discover_list *out, const struct cli_options *o, const struct app_env *env,
-               unsigned epmd_ms, struct error *err)
+static int find_more(struct discover_list *out, struct discover_list *found,
+                     const struct cli_options *o, const struct app_env *env, unsigned epmd_ms,
+                     struct error *err)
 {
     uv_loop_t loop;
     struct discover *search = NULL;
-    *out = (struct discover_list){0};
     uv_loop_init(&loop);
-    const int rc = nodes_search(&search, &loop, o, env, epmd_ms, on_nodes_found, out, err);
+    const int rc = search_more(&search, found, &loop, o, env, epmd_ms, on_nodes_found, out, err);
     uv_run(&loop, UV_RUN_DEFAULT);
     uv_loop_close(&loop);
     return rc;
+}
+
+int nodes_find(struct discover_list *out, const struct cli_options *o, const struct app_env *env,
+               unsigned epmd_ms, struct error *err)
+{
+    *out = (struct discover_list){0};
+    return find_more(out, NULL, o, env, epmd_ms, err);
+}
+
+int nodes_ask_epmd(struct discover_list *list, const struct cli_options *o,
+                   const struct app_env *env, unsigned epmd_ms, struct error *err)
+{
+    return find_more(list, list, o, env, epmd_ms, err);
 }
 
 bool nodes_left_out(char *out, size_t size, const struct discover_list *list)
@@ -53,7 +77,7 @@ bool nodes_left_out(char *out, size_t size, const struct discover_list *list)
     if (list->unread == 0)
         return false;
     if (list->blocked != 0)
-        snprintf(of, sizeof of, ". Next: ps -o pid,stat,wchan,args -p %ld", (long)list->blocked);
+        snprintf(of, sizeof of, ". Next: ps -o pid,stat,wchan,comm -p %ld", (long)list->blocked);
     snprintf(out, size, "/proc is slow: %zu OS process%s not looked at%s", list->unread,
              list->unread == 1 ? " was" : "es were", of);
     return true;
@@ -74,9 +98,8 @@ int nodes_none(const struct discover_list *list, struct error *err)
         return error_set(err, ERR_NOT_FOUND, "no BEAM VM was found on this host. %s", left);
     if (list->hidden)
         return error_set(err, ERR_NOT_FOUND,
-                         "no BEAM VM of this user was found: /proc is mounted with hidepid, which "
-                         "hides those of others. Run beamtop as root, or give a node's name: "
-                         "beamtop NAME@HOST");
+                         "no BEAM VM of this user was found: " RIGHTS_HIDDEN
+                         ", or give a node's name: beamtop NAME@HOST");
     return error_set(err, ERR_NOT_FOUND,
                      "no BEAM VM was found on this host. Give a node's name: beamtop NAME@HOST");
 }

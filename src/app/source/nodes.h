@@ -20,6 +20,9 @@ int nodes_search(struct discover **out, uv_loop_t *loop, const struct cli_option
 /* The same; who calls waits for it. */
 int nodes_find(struct discover_list *out, const struct cli_options *o, const struct app_env *env,
                unsigned epmd_ms, struct error *err);
+/* Adds to what a scan of /proc has found what epmd knows; as nodes_find(). */
+int nodes_ask_epmd(struct discover_list *list, const struct cli_options *o,
+                   const struct app_env *env, unsigned epmd_ms, struct error *err);
 
 /* What /proc did not say, and why; false: nothing was left out. */
 bool nodes_left_out(char *out, size_t size, const struct discover_list *list);

@@ -15,6 +15,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/text.h"
 #include "beamtop/link/inside.h"
+#include "beamtop/local/rights.h"
 #include "app/way/container.h"
 #include "app/way/reach.h"
 #include "app/way/way_methods.h"
@@ -111,10 +112,8 @@ void target_look_for(struct discover_list *list, const char *name, const struct 
     struct error ignored = {0};
     look_here(list);
     target_choose(&c, list, name, 0);
-    if (c.sure && c.vm->node[0] != '\0') /* else: epmd may know one that it took after its start */
-        return;
-    discover_clear(list);
-    (void)nodes_find(list, o, env, cli_timeout_ms(o), &ignored);
+    if (!c.sure || c.vm->node[0] == '\0') /* epmd may know one that it took after its start */
+        (void)nodes_ask_epmd(list, o, env, cli_timeout_ms(o), &ignored);
 }
 
 int target_several(const struct discover_list *vms, const char *name, struct error *err)
@@ -309,10 +308,15 @@ int target_find_process(pid_t *pid, const char *argument, struct error *err)
                          "proc proc /proc");
     if (!is_shown(*pid))
         return error_set(err, ERR_REFUSED,
-                         "OS process %ld is hidden: /proc is mounted with hidepid. Run beamtop as "
-                         "root, or as its user",
-                         number);
-    if (!discover_is_vm(*pid, 0))
+                         "OS process %ld is hidden: " RIGHTS_HIDDEN ", or as its user", number);
+    const enum discover_kind kind = discover_kind(*pid);
+    if (kind == DISCOVER_IS_UNREAD)
+        return error_set(err, ERR_TIMEOUT,
+                         "OS process %ld did not show its command line within 2 s, so it is not "
+                         "known whether it is a BEAM VM: its memory or /proc hangs. Next: ps -o "
+                         "pid,stat,wchan,comm -p %ld",
+                         number, number);
+    if (kind != DISCOVER_IS_VM)
         return error_set(err, ERR_USAGE,
                          "process %ld is not a BEAM VM: `beamtop nodes` lists those of this host",
                          number);

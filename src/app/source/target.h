@@ -60,7 +60,7 @@ int target_set_tls(struct target *t, const struct cli_options *o, const struct a
                    const struct discover_vm *vm, struct error *err);
 
 /* The OS process of that number, if it is a VM. ERR_NOT_FOUND: there is no such process;
- * ERR_REFUSED: /proc hides it; ERR_USAGE: it is not a VM. */
+ * ERR_REFUSED: /proc hides it; ERR_USAGE: it is not a VM; ERR_TIMEOUT: that was not read. */
 int target_find_process(pid_t *pid, const char *number, struct error *err);
 
 /* The VM of a name, of an OS pid in its place, or of a row of a list. */

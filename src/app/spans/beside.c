@@ -5,12 +5,16 @@
 
 #include "app/cli/tell.h"
 #include "app/sample/sampling.h"
+#include "app/search/local_search.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/model/stacks.h"
 
 struct beside {
-    struct sampling *sampling; /* NULL: it has ended */
+    uv_loop_t *loop;
+    unsigned hz;
+    struct local_search *search; /* of its VM; NULL: it has ended */
+    struct sampling *sampling;   /* NULL: not begun, or it has ended */
     struct stacks *stacks;
     uint32_t *frames; /* ids in the stacks, by the number that the sampler gave */
     size_t n_frames;
@@ -71,18 +75,35 @@ static void on_beside_ended(void *arg, const struct record_end *end, const struc
     b->on_change(b->arg);
 }
 
-int beside_open(struct beside **out, uv_loop_t *loop, pid_t pid, unsigned hz,
-                void (*on_change)(void *arg), void *arg, struct error *err)
+static void end_beside_search(struct beside *b)
+{
+    local_search_stop(b->search);
+    b->search = NULL;
+}
+
+static void on_beside_vm(void *arg, const struct discover_vm *vm, const struct error *why)
 {
     static const struct sampling_handlers handlers = {.record = on_beside_record,
                                                       .ended = on_beside_ended};
-    const struct sampler_options o = {.pid = pid, .hz = hz};
+    struct beside *b = arg;
+    const struct sampler_options o = {.pid = vm ? vm->pid : 0, .hz = b->hz};
+    b->err = *why;
+    end_beside_search(b);
+    if (!vm || sampling_start(&b->sampling, b->loop, &o, &handlers, b, &b->err) != 0)
+        b->on_change(b->arg);
+}
+
+int beside_open(struct beside **out, uv_loop_t *loop, const struct local_wanted *vm, unsigned hz,
+                void (*on_change)(void *arg), void *arg, struct error *err)
+{
     struct beside *b = alloc_zero(1, sizeof *b);
     b->on_change = on_change;
     b->arg = arg;
+    b->loop = loop;
+    b->hz = hz;
     b->stacks = stacks_new();
     *out = b;
-    return sampling_start(&b->sampling, loop, &o, &handlers, b, err);
+    return local_search_start(&b->search, loop, vm, on_beside_vm, b, err);
 }
 
 bool beside_has_begun(const struct beside *b)
@@ -92,7 +113,7 @@ bool beside_has_begun(const struct beside *b)
 
 bool beside_is_over(const struct beside *b)
 {
-    return !b->sampling;
+    return !b->search && !b->sampling;
 }
 
 const struct error *beside_error(const struct beside *b)
@@ -103,6 +124,7 @@ const struct error *beside_error(const struct beside *b)
 void beside_stop(struct beside *b)
 {
     b->stopping = true;
+    end_beside_search(b);
     sampling_stop(b->sampling);
 }
 
@@ -127,6 +149,7 @@ void beside_close(struct beside *b)
 {
     if (!b)
         return;
+    local_search_stop(b->search);
     sampling_leave(b->sampling);
     stacks_free(b->stacks);
     free(b->frames);

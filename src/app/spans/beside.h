@@ -6,16 +6,16 @@
 #define BEAMTOP_APP_SPANS_BESIDE_H
 
 #include <stdbool.h>
-#include <sys/types.h>
 #include <uv.h>
 
+#include "app/search/local_target.h"
 #include "beamtop/base/error.h"
 #include "beamtop/trace/spans_run.h"
 
 struct beside;
 
-/* on_change is never called from within. */
-int beside_open(struct beside **out, uv_loop_t *loop, pid_t pid, unsigned hz,
+/* *vm is the node's, which is looked for first. on_change is never called from within. */
+int beside_open(struct beside **out, uv_loop_t *loop, const struct local_wanted *vm, unsigned hz,
                 void (*on_change)(void *arg), void *arg, struct error *err);
 bool beside_has_begun(const struct beside *b);
 /* It has ended, or never began: beside_error() says why, ERR_NONE: as it was asked to. */

@@ -9,7 +9,6 @@
 #include "app/cli/tell.h"
 #include "app/command/batch.h"
 #include "app/fleet/fleet.h"
-#include "app/sample/local_target.h"
 #include "app/source/replay.h"
 #include "beamtop/base/text.h"
 #include "beamtop/model/detail.h"
@@ -233,14 +232,12 @@ static void on_sampler_change(void *arg)
 
 static int open_sampler(struct capturing *t, struct error *err)
 {
-    pid_t pid = 0;
-    const struct cli_options *o = t->options;
-    const char *node = session_port(t->run->session)->node;
-    int rc =
-        local_target_of_node(&pid, node, node_os_pid(model_node(t->run->model)), o, t->env, err);
-    return rc != 0 ? rc
-                   : beside_open(&t->beside, &t->run->rt.loop, pid, (unsigned)o->hz,
-                                 on_sampler_change, t, err);
+    const struct local_wanted vm = {.target = session_port(t->run->session)->node,
+                                    .os_pid = node_os_pid(model_node(t->run->model)),
+                                    .cli = t->options,
+                                    .env = t->env};
+    return beside_open(&t->beside, &t->run->rt.loop, &vm, (unsigned)t->options->hz,
+                       on_sampler_change, t, err);
 }
 
 /* The node may be captured: now others are asked, and then the capture begins. */

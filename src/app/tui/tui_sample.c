@@ -9,9 +9,9 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/text.h"
-#include "app/sample/local_target.h"
 #include "app/sample/sample_log.h"
 #include "app/sample/where.h"
+#include "app/search/local_search.h"
 #include "tui_findings.h"
 #include "tui_owners.h"
 #include "tui_trace_start.h"
@@ -25,7 +25,9 @@ struct tui_sample {
     struct sample_log *log; /* of the run that is shown; NULL: none */
     uv_timer_t timer;       /* while it runs */
     unsigned turns;
-    struct where_run *where; /* NULL: nothing is looked for */
+    struct local_search *search; /* of the VM in which a function is looked for; NULL: none */
+    char *function;              /* … that is looked for then */
+    struct where_run *where;     /* NULL: nothing is looked for */
 };
 
 /* ---- what is shown */
@@ -180,22 +182,43 @@ static void on_where_found(void *arg, bool found, const char *line, size_t lines
         tui_message(s->tui, STYLE_ERROR, "the process that reads the VM has failed");
 }
 
+static void leave_where(struct tui_sample *s)
+{
+    local_search_stop(s->search);
+    s->search = NULL;
+    free(s->function);
+    s->function = NULL;
+    where_leave(s->where);
+    s->where = NULL;
+}
+
+static void on_where_vm(void *arg, const struct discover_vm *vm, const struct error *why)
+{
+    struct tui_sample *s = arg;
+    struct error err = *why;
+    if (vm)
+        (void)where_start(&s->where, &s->tui->rt.loop, vm->pid, s->function, WHERE_SECONDS,
+                          on_where_found, s, &err);
+    if (err.code != ERR_NONE)
+        tui_message(s->tui, STYLE_ERROR, "%s", err.text);
+    local_search_stop(s->search);
+    s->search = NULL;
+}
+
 static int start_where(struct tui_sample *s, const char *function, struct error *err)
 {
     struct tui *t = s->tui;
-    pid_t pid = 0;
     if (!t->live)
         return error_set(err, ERR_USAGE, "a recording has no source lines: the node has them");
     if (!live_peer_node(t->live))
         return error_set(err, ERR_LOST, "there is no connection to a node yet");
-    int rc = local_target_of_node(&pid, live_peer_node(t->live), node_os_pid(model_node(t->model)),
-                                  t->cli, t->env, err);
-    if (rc != 0)
-        return rc;
-    where_leave(s->where);
-    s->where = NULL;
-    return where_start(&s->where, &t->rt.loop, pid, function, WHERE_SECONDS, on_where_found, s,
-                       err);
+    const struct local_wanted wanted = {.target = live_peer_node(t->live),
+                                        .os_pid = node_os_pid(model_node(t->model)),
+                                        .cli = t->cli,
+                                        .env = t->env};
+    leave_where(s);
+    s->function = alloc_strdup(function);
+    return local_search_start(&s->search, &t->rt.loop, &wanted, on_where_vm, s, err);
 }
 
 static void act_where(void *own, const char *arg)
@@ -232,8 +255,7 @@ static void leave_sample(void *own)
 {
     struct tui_sample *s = own;
     uv_timer_stop(&s->timer);
-    where_leave(s->where);
-    s->where = NULL;
+    leave_where(s);
     if (s->log)
         replace_sample(s, NULL);
 }

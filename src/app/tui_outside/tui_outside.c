@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "app/outside/look.h"
-#include "app/outside/subject.h"
+#include "app/search/local_search.h"
 #include "app/tui/tui_owners.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/model/outside.h"
@@ -15,8 +15,8 @@
 
 struct tui_outside {
     struct tui *tui;
-    struct look *look;             /* NULL: none is taken */
-    struct subject_search *search; /* NULL: no VM is looked for */
+    struct look *look;           /* NULL: none is taken */
+    struct local_search *search; /* NULL: no VM is looked for */
     bool by_itself; /* either began because the node did not answer, and ends when it does */
     bool was_shown; /* the view, when something was typed before */
     bool tried;     /* since the node answered last */
@@ -67,7 +67,7 @@ static void on_tui_looked(void *arg, const struct outside *o)
 
 static void end_search(struct tui_outside *w)
 {
-    subject_search_stop(w->search);
+    local_search_stop(w->search);
     w->search = NULL;
 }
 
@@ -97,8 +97,8 @@ static void begin_search(struct tui_outside *w, const char *target, bool by_itse
     struct error err = {0};
     end_search(w);
     w->by_itself = by_itself;
-    if (subject_search_start(&w->search, &w->tui->rt.loop, target, w->tui->cli, w->tui->env,
-                             on_subject_found, w, &err) != 0 &&
+    const struct local_wanted wanted = {.target = target, .cli = w->tui->cli, .env = w->tui->env};
+    if (local_search_start(&w->search, &w->tui->rt.loop, &wanted, on_subject_found, w, &err) != 0 &&
         !by_itself)
         w->none(w->tui, &w->trouble, &err);
 }

@@ -22,6 +22,7 @@ struct places {
     char this_host[LIMIT_NODE_NAME_BYTES + 1];
     uint16_t epmd_port;
     bool is_scanned;
+    bool was_found; /* the list is that of a scan before */
     struct discover_list list;
     struct epmd_name *names;
     size_t n_names;
@@ -246,6 +247,8 @@ static void run_part(void *work)
     struct error ignored = {0}; /* without /proc there is still epmd's list */
     const struct discover_options o = {
         .proc_root = p->proc_root, .this_host = p->this_host, .epmd_port = p->epmd_port};
+    if (!p->is_scanned && p->was_found)
+        return;
     if (!p->is_scanned) {
         (void)discover_scan(&p->list, &o, &ignored);
         return;
@@ -309,6 +312,11 @@ static struct places *places_new(const struct discover_options *o)
     p->epmd_port = o->epmd_port != 0 ? o->epmd_port : EPMD_PORT;
     snprintf(p->proc_root, sizeof p->proc_root, "%s", o->proc_root ? o->proc_root : "/proc");
     name_host_or_this(p->this_host, sizeof p->this_host, o->this_host);
+    p->was_found = o->found != NULL;
+    if (o->found) {
+        p->list = *o->found;
+        *o->found = (struct discover_list){0};
+    }
     return p;
 }
 

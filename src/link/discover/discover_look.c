@@ -383,9 +383,7 @@ bool discover_look_within(const struct discover_look *l, pid_t pid)
     return look(l, pid, true);
 }
 
-/* By the name that the kernel has of it: reading its arguments waits where its memory is being
- * changed. */
-static bool has_emulator_name(pid_t pid)
+bool discover_has_name(pid_t pid)
 {
     char path[32], name[32];
     snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
@@ -396,11 +394,7 @@ bool discover_is_vm(pid_t pid, uint64_t started)
 {
     const struct discover_look l = {.tree = "/proc"};
     struct proc p;
-    if (started != 0) {
-        const bool is_it = proc_open_pid(&p, l.tree, pid) == 0 && proc_started(&p) == started;
-        proc_close(&p);
-        if (!is_it)
-            return false;
-    }
-    return has_emulator_name(pid) || discover_look(&l, pid);
+    const bool is_it = proc_open_pid(&p, l.tree, pid) == 0 && proc_started(&p) == started;
+    proc_close(&p);
+    return is_it && (discover_has_name(pid) || discover_look(&l, pid));
 }

@@ -19,5 +19,7 @@ struct discover_look {
 bool discover_look(const struct discover_look *l, pid_t pid);
 /* The same with what needs files of the VM and names of users, which can block, too. */
 bool discover_look_within(const struct discover_look *l, pid_t pid);
+/* Whether the kernel calls it an emulator: nothing of the process can block that. */
+bool discover_has_name(pid_t pid);
 
 #endif

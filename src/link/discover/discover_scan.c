@@ -33,6 +33,7 @@ struct walk {
     unsigned holders, begun, running;
     bool is_over;                    /* the caller has the list: what comes later is dropped */
     DIR *dir;                        /* NULL: all processes were looked at, or are */
+    pid_t only;                      /* in place of all; 0: it was taken, or all are meant */
     pid_t at[WALKERS];               /* what each looks at; 0: nothing */
     bool within[LIMIT_DISCOVER_VMS]; /* … of the list, that files of the VM were or are */
     size_t looked;
@@ -82,6 +83,10 @@ static void on_vm(void *arg, const struct discover_vm *vm)
 static pid_t next_process(struct walk *w)
 {
     const struct dirent *e = NULL;
+    const pid_t only = w->only;
+    w->only = 0;
+    if (only != 0)
+        return only;
     while (w->dir && (e = readdir(w->dir)))
         if (isdigit((unsigned char)e->d_name[0]))
             return (pid_t)atol(e->d_name);
@@ -220,6 +225,7 @@ static struct walk *walk_new(DIR *dir, const char *tree, const struct discover_o
     pthread_condattr_destroy(&attr);
     w->holders = 1;
     w->dir = dir;
+    w->only = o->only;
     w->list.hidden = is_hidden(dir);
     w->list.vms = alloc_zero(LIMIT_DISCOVER_VMS, sizeof *w->list.vms);
     snprintf(w->tree, sizeof w->tree, "%s", tree);
@@ -229,6 +235,10 @@ static struct walk *walk_new(DIR *dir, const char *tree, const struct discover_o
                                      .uptime_s = read_uptime(dir),
                                      .found = on_vm,
                                      .arg = w};
+    if (w->only != 0) {
+        closedir(dir);
+        w->dir = NULL;
+    }
     return w;
 }
 
@@ -254,4 +264,17 @@ int discover_scan(struct discover_list *out, const struct discover_options *o, s
     pthread_mutex_unlock(&w->lock);
     release_walk(w);
     return 0;
+}
+
+enum discover_kind discover_kind(pid_t pid)
+{
+    const struct discover_options options = {.only = pid};
+    struct discover_list list = {0};
+    struct error ignored = {0}; /* without /proc there is none */
+    if (discover_has_name(pid))
+        return DISCOVER_IS_VM;
+    (void)discover_scan(&list, &options, &ignored);
+    const bool is_vm = list.count > 0, unread = list.unread > 0;
+    discover_clear(&list);
+    return is_vm ? DISCOVER_IS_VM : unread ? DISCOVER_IS_UNREAD : DISCOVER_IS_OTHER;
 }

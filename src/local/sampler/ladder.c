@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "beamtop/local/memory.h"
+#include "beamtop/local/rights.h"
 #include "beamtop/local/threads.h"
 #include "beamtop/local/vm.h"
 #include "perf.h"
@@ -60,7 +61,5 @@ void ladder_try(struct ladder *out, pid_t pid)
     errno = 0;
     if (thread_times_read(&times, pid, pid) != 0)
         error_set_errno(&out->times, errno ? errno : ESRCH,
-                        "/proc/%d/task cannot be read: processes of other users may be hidden "
-                        "(hidepid)",
-                        (int)pid);
+                        "/proc/%d/task cannot be read: probably " RIGHTS_HIDDEN, (int)pid);
 }

@@ -704,4 +704,26 @@ TEST(test_start_without_epmd)
     assert_int_equal(uv_loop_close(&loop), 0);
 }
 
+/* What a scan has found is taken, and /proc is not read again. */
+TEST(test_start_with_found)
+{
+    struct discover_list list = {0}, found = {0};
+    struct error err = {0};
+    const struct discover_options scanned = {.proc_root = tree, .this_host = HOST};
+    assert_int_equal(discover_scan(&found, &scanned, &err), 0);
+    const size_t expected = found.count;
+    struct discover_options o = {
+        .proc_root = "/nowhere", .this_host = HOST, .epmd_port = 1, .found = &found};
+    struct discover *search = NULL;
+    uv_loop_t loop;
+    uv_loop_init(&loop);
+    assert_int_equal(discover_start(&search, &loop, &o, take_list, &list, &err), 0);
+    assert_null(found.vms);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_true(list.epmd_asked);
+    assert_int_equal(list.count, expected);
+    discover_clear(&list);
+    assert_int_equal(uv_loop_close(&loop), 0);
+}
+
 TESTS_WITH(make_tree, remove_tree);

@@ -84,7 +84,7 @@ static void remove_vm(const char *number)
 
 static int remove_tree(void **state)
 {
-    static const char *const dirs[] = {"12", "hung", "many", ""};
+    static const char *const dirs[] = {"12", "14", "hung", "many", ""};
     char path[256], number[16];
     (void)state;
     remove_vm("11");
@@ -136,6 +136,37 @@ TEST(test_hung_file_systems)
     assert_non_null(find(&list, "fine@vm"));
     assert_non_null(hung);
     assert_string_equal(hung->otp, "25");
+    discover_clear(&list);
+}
+
+static size_t scan_only(struct discover_list *list, pid_t pid)
+{
+    const struct discover_options options = {.proc_root = tree, .this_host = "vm", .only = pid};
+    struct error err = {0};
+    assert_int_equal(discover_scan(list, &options, &err), 0);
+    const size_t found = list->count;
+    discover_clear(list);
+    return found;
+}
+
+/* Of one process only: others are not looked at, and one that hangs is left behind. */
+TEST(test_one_process)
+{
+    struct discover_list list = {0};
+    struct error err = {0};
+    assert_int_equal(scan_only(&list, 11), 1);
+    assert_int_equal(scan_only(&list, 10), 0);
+    if (!may_mount())
+        skip();
+    const int process = hang("14");
+    if (process < 0)
+        skip();
+    const struct discover_options options = {.proc_root = tree, .this_host = "vm", .only = 14};
+    assert_int_equal(discover_scan(&list, &options, &err), 0);
+    close(process);
+    assert_int_equal(list.count, 0);
+    assert_int_equal(list.unread, 1);
+    assert_int_equal(list.blocked, 14);
     discover_clear(&list);
 }
 

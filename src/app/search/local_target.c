@@ -9,6 +9,7 @@
 #include "app/way/reach.h"
 #include "app/way/way_methods.h"
 #include "beamtop/base/text.h"
+#include "beamtop/local/rights.h"
 
 static int fail_no_vm(const char *name, const struct discover_list *list, struct error *err)
 {
@@ -23,23 +24,21 @@ static int fail_no_vm(const char *name, const struct discover_list *list, struct
                          name);
     if (list->hidden)
         return error_set(err, ERR_REFUSED,
-                         "%.300s is no VM of this user, and those of others are hidden: /proc is "
-                         "mounted with hidepid. Run beamtop as root",
-                         name);
+                         "this user runs no node %.300s on this host: " RIGHTS_HIDDEN, name);
     return error_set(err, ERR_NOT_FOUND,
                      "there is no node %.300s on this host: `beamtop nodes` lists the VMs", name);
 }
 
-int local_target_choose(const struct discover_vm **vm, struct discover_list *list, const char *name,
-                        int64_t os_pid, const struct cli_options *o, const struct app_env *env,
-                        struct error *err)
+int local_target_choose(const struct discover_vm **vm, struct discover_list *list,
+                        const struct local_wanted *wanted, struct error *err)
 {
+    const char *name = wanted->target;
     struct target_choice c;
     int rc = target_check_name(name, err);
     if (rc != 0)
         return rc;
-    target_look_for(list, name, o, env);
-    target_choose(&c, list, name, os_pid);
+    target_look_for(list, name, wanted->cli, wanted->env);
+    target_choose(&c, list, name, wanted->os_pid);
     *vm = c.vm;
     if (!c.vm)
         return fail_no_vm(name, list, err);
@@ -53,12 +52,11 @@ int local_target_choose(const struct discover_vm **vm, struct discover_list *lis
                            name);
 }
 
-int local_target_of_node(pid_t *pid, const char *name, int64_t os_pid, const struct cli_options *o,
-                         const struct app_env *env, struct error *err)
+static int find_node(pid_t *pid, const struct local_wanted *wanted, struct error *err)
 {
     const struct discover_vm *vm = NULL;
     struct discover_list list = {0};
-    const int rc = local_target_choose(&vm, &list, name, os_pid, o, env, err);
+    const int rc = local_target_choose(&vm, &list, wanted, err);
     if (rc == 0)
         *pid = vm->pid;
     discover_clear(&list);
@@ -88,5 +86,6 @@ int local_target_find(pid_t *pid, const char *argument, const struct cli_options
         return target_find_process(pid, argument, err);
     if (way_is_url(argument))
         return find_in_container(pid, argument, o, env, err);
-    return local_target_of_node(pid, argument, 0, o, env, err);
+    const struct local_wanted wanted = {.target = argument, .cli = o, .env = env};
+    return find_node(pid, &wanted, err);
 }

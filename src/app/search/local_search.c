@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "subject.h"
+#include "local_search.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "app/job/process_stat.h"
-#include "app/sample/local_target.h"
 #include "app/source/target.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/text.h"
@@ -32,38 +31,35 @@ static uid_t owner_of(long number)
     return stat(path, &st) == 0 ? st.st_uid : (uid_t)-1;
 }
 
-static int find_number(struct discover_vm *out, const char *target, const struct cli_options *o,
-                       const struct app_env *env, struct error *err)
+static int find_number(struct discover_vm *out, const struct local_wanted *wanted,
+                       struct error *err)
 {
-    const struct discover_options options = {0};
     struct discover_list list = {0};
-    struct target_choice c;
     struct error ignored = {0};
-    const long number = strtol(target, NULL, 10);
+    const long number = strtol(wanted->target, NULL, 10);
     out->pid = (pid_t)number;
-    if (!is_zombie(number) && local_target_find(&out->pid, target, o, env, err) != 0)
+    if (!is_zombie(number) && target_find_process(&out->pid, wanted->target, err) != 0)
         return err->code;
+    const struct discover_options options = {.only = out->pid};
     (void)discover_scan(&list, &options, &ignored);
-    target_choose(&c, &list, target, 0);
-    if (c.vm && c.by_pid)
-        *out = *c.vm;
+    if (list.count > 0)
+        *out = list.vms[0];
     else
         out->uid = owner_of(number);
     discover_clear(&list);
     return 0;
 }
 
-int outside_subject_find(struct discover_vm *out, const char *target, const struct cli_options *o,
-                         const struct app_env *env, struct error *err)
+int local_search_find(struct discover_vm *out, const struct local_wanted *wanted, struct error *err)
 {
     struct discover_list list = {0};
     const struct discover_vm *vm = NULL;
     *out = (struct discover_vm){.uptime_s = -1};
     int rc = 0;
-    if (text_is_number(target))
-        rc = find_number(out, target, o, env, err);
+    if (text_is_number(wanted->target))
+        rc = find_number(out, wanted, err);
     else
-        rc = local_target_choose(&vm, &list, target, 0, o, env, err);
+        rc = local_target_choose(&vm, &list, wanted, err);
     if (rc == 0 && vm)
         *out = *vm;
     cookie_wipe(&out->cookie);
@@ -76,52 +72,54 @@ int outside_subject_find(struct discover_vm *out, const char *target, const stru
 /* What a search needs, and has found: the thread's until it is done. */
 struct search {
     char target[LIMIT_NODE_NAME_BYTES + 1];
+    struct local_wanted wanted;
     struct cli_options options;
     struct app_env env;
     struct discover_vm vm;
     struct error err;
 };
 
-struct subject_search {
+struct local_search {
     struct search *search;
     struct aside *aside;
-    subject_found_fn *found;
+    local_found_fn *found;
     void *arg;
 };
 
 static void run_search(void *work)
 {
     struct search *w = work;
-    (void)outside_subject_find(&w->vm, w->target, &w->options, &w->env, &w->err);
+    (void)local_search_find(&w->vm, &w->wanted, &w->err);
 }
 
 static void on_searched(void *arg)
 {
-    const struct subject_search *s = arg;
+    const struct local_search *s = arg;
     const struct discover_vm vm = s->search->vm;
     const struct error err = s->search->err;
     s->found(s->arg, err.code == ERR_NONE ? &vm : NULL, &err);
 }
 
-static struct search *search_new(const char *target, const struct cli_options *o,
-                                 const struct app_env *env)
+static struct search *search_new(const struct local_wanted *wanted)
 {
+    const double timeout_s = wanted->cli->timeout_s;
     struct search *w = alloc_zero(1, sizeof *w);
-    snprintf(w->target, sizeof w->target, "%s", target);
-    w->options.epmd_port = o->epmd_port;
-    w->options.timeout_s = o->timeout_s < EPMD_S ? o->timeout_s : EPMD_S;
-    w->env.epmd_port = env->epmd_port;
+    snprintf(w->target, sizeof w->target, "%s", wanted->target);
+    w->options.epmd_port = wanted->cli->epmd_port;
+    w->options.timeout_s = timeout_s < EPMD_S ? timeout_s : EPMD_S;
+    w->env.epmd_port = wanted->env->epmd_port;
+    w->wanted = (struct local_wanted){w->target, wanted->os_pid, &w->options, &w->env};
     return w;
 }
 
-int subject_search_start(struct subject_search **out, uv_loop_t *loop, const char *target,
-                         const struct cli_options *o, const struct app_env *env,
-                         subject_found_fn *found, void *arg, struct error *err)
+int local_search_start(struct local_search **out, uv_loop_t *loop,
+                       const struct local_wanted *wanted, local_found_fn *found, void *arg,
+                       struct error *err)
 {
     static const struct aside_kind kind = {.run = run_search, .done = on_searched, .release = free};
-    struct subject_search *s = alloc_zero(1, sizeof *s);
+    struct local_search *s = alloc_zero(1, sizeof *s);
     *out = NULL;
-    *s = (struct subject_search){.search = search_new(target, o, env), .found = found, .arg = arg};
+    *s = (struct local_search){.search = search_new(wanted), .found = found, .arg = arg};
     int rc = aside_open(&s->aside, loop, &kind, s->search, s);
     if (rc != 0) {
         free(s);
@@ -129,14 +127,14 @@ int subject_search_start(struct subject_search **out, uv_loop_t *loop, const cha
     }
     rc = aside_run(s->aside);
     if (rc != 0) {
-        subject_search_stop(s);
+        local_search_stop(s);
         return error_set_errno(err, rc, "no VM can be looked for");
     }
     *out = s;
     return 0;
 }
 
-void subject_search_stop(struct subject_search *s)
+void local_search_stop(struct local_search *s)
 {
     if (!s)
         return;
