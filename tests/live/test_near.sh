@@ -196,7 +196,7 @@ screen_opens_the_only_one() {
     pid=$(os_pid "$node")
     command -v tmux >/dev/null || { not_tried "no tmux here"; return 0; }
     tm_open 100 30 || return 1
-    tm_run "nsenter -t $pid -p -n unshare -m -f sh -c 'mount -t proc proc /proc; exec $beamtop'"
+    tm_run "nsenter -t $pid -p -n unshare -m -f sh -c 'mount -t proc proc /proc; exec $beamtop --timeout 60'"
     tm_wait "$node" && tm_wait_line '[0-9] processes|processes +[0-9]'
     shown=$?
     tm_close
@@ -214,7 +214,7 @@ screen_opens_each_of_two() {
     cookie=
     second=$node node=$first
     [ "$begun" = 0 ] && tm_open 110 30 || return 1
-    tm_run "nsenter -t $pid -p unshare -m -f sh -c 'mount -t proc proc /proc; exec $beamtop'"
+    tm_run "nsenter -t $pid -p unshare -m -f sh -c 'mount -t proc proc /proc; exec $beamtop --timeout 60'"
     picks "$first" Home && tm_keys @ && picks "$second" End
     picked=$?
     tm_close

@@ -97,12 +97,26 @@ void target_choose(struct target_choice *c, const struct discover_list *vms, con
     c->sure = chosen || count == 1 || (c->vm && c->vm->in_epmd);
 }
 
-/* Without epmd: by their command lines. */
-static void look_here(struct discover_list *list)
+/* Without epmd: by their command lines. only: 0: all, else that process. */
+static void look_here(struct discover_list *list, pid_t only)
 {
-    const struct discover_options options = {0};
+    const struct discover_options options = {.only = only};
     struct error ignored = {0}; /* without /proc the other sources serve */
     (void)discover_scan(list, &options, &ignored);
+}
+
+/* Whether that one process is all there is to know: a VM without distribution has no namesake, and
+ * one that hangs says nothing to a second search. */
+static bool look_at_number(struct discover_list *list, const char *name)
+{
+    const long number = text_is_number(name) ? strtol(name, NULL, 10) : 0;
+    if (number < 1 || number > INT_MAX)
+        return false;
+    look_here(list, (pid_t)number);
+    if (list->count > 0 ? list->vms[0].node[0] == '\0' : list->unread > 0)
+        return true;
+    discover_clear(list);
+    return false;
 }
 
 void target_look_for(struct discover_list *list, const char *name, const struct cli_options *o,
@@ -110,7 +124,9 @@ void target_look_for(struct discover_list *list, const char *name, const struct 
 {
     struct target_choice c;
     struct error ignored = {0};
-    look_here(list);
+    if (look_at_number(list, name))
+        return;
+    look_here(list, 0);
     target_choose(&c, list, name, 0);
     if (!c.sure || c.vm->node[0] == '\0') /* epmd may know one that it took after its start */
         (void)nodes_ask_epmd(list, o, env, cli_timeout_ms(o), &ignored);
@@ -332,7 +348,7 @@ static int choose_vm(struct target_choice *c, struct discover_list *own, const c
     if (!vms && (!cookie_given(o, env) || !strchr(name, '@')))
         target_look_for(own, name, o, env);
     else if (!vms && !way_given(o))
-        look_here(own);
+        look_here(own, 0);
     vms = vms ? vms : own;
     target_choose(c, vms, name, os_pid);
     if (c->by_pid && c->vm->node[0] == '\0')
