@@ -82,8 +82,8 @@ struct discover_options {
 bool discover_is_tls(const struct discover_vm *vm);
 /* Whether it has that name, whose host does not count. */
 bool discover_is_called(const struct discover_vm *vm, const char *name);
-/* Whether that process is still the BEAM VM that was found; started: as of that. Its memory can
-   block it, unless the kernel calls it an emulator. */
+/* Whether that process is still the BEAM VM that was found; started: as of that, 0: unknown. Its
+   memory can block it, unless the kernel calls it an emulator. */
 bool discover_is_vm(pid_t pid, uint64_t started);
 enum discover_kind {
     DISCOVER_IS_OTHER,  /* there is none, or it is not a VM */

@@ -30,5 +30,7 @@ int rights_read(struct rights_user *out, pid_t pid, struct error *err);
  * that does not have that right keeps those of a VM of root. Before any thread is created: rights
  * are of a thread. */
 int rights_become(const struct rights_user *user, pid_t pid, struct error *err);
+/* Why a process of this user cannot be read although it is there, and what to do. */
+const char *rights_refusal(void);
 
 #endif

@@ -394,7 +394,8 @@ bool discover_is_vm(pid_t pid, uint64_t started)
 {
     const struct discover_look l = {.tree = "/proc"};
     struct proc p;
-    const bool is_it = proc_open_pid(&p, l.tree, pid) == 0 && proc_started(&p) == started;
+    const bool is_it =
+        proc_open_pid(&p, l.tree, pid) == 0 && (started == 0 || proc_started(&p) == started);
     proc_close(&p);
     return is_it && (discover_has_name(pid) || discover_look(&l, pid));
 }

@@ -2,10 +2,13 @@
 #include "inside_reply.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "beamtop/base/confined.h"
 
 #define FDS_MOST 4 /* more than one are taken to be closed */
 
@@ -106,6 +109,12 @@ int inside_reply_explain(const struct inside_reply *reply, pid_t pid, struct err
         return error_set(err, ERR_REFUSED,
                          "OS process %d is in a network namespace that this user may not enter. "
                          "Run beamtop as root (sudo beamtop), " OTHER_WAY,
+                         (int)pid);
+    if (confined_by_filter() && confined_rights() >> CAP_SYS_ADMIN & 1)
+        return error_set(err, ERR_REFUSED,
+                         "OS process %d is in another network namespace, and a seccomp profile "
+                         "probably refuses setns. Run beamtop with --security-opt "
+                         "seccomp=unconfined, " OTHER_WAY,
                          (int)pid);
     return error_set(err, ERR_REFUSED,
                      "OS process %d is in another network namespace, and this container lacks "

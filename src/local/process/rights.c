@@ -15,36 +15,44 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Whether a user may read the memory of processes that are not its children only with a right. */
-static bool yama_restricts(void)
+#include "beamtop/base/confined.h"
+
+/* From '1' on a user may read the memory of processes that are not its children only with a right,
+ * with '3' not at all. */
+static char yama_scope(void)
 {
     char scope = '0';
-    int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    bool restricts = read(fd, &scope, 1) == 1 && scope != '0';
-    close(fd);
-    return restricts;
+    const int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || read(fd, &scope, 1) != 1)
+        scope = '0';
+    if (fd >= 0)
+        close(fd);
+    return scope;
+}
+
+const char *rights_refusal(void)
+{
+    const char scope = yama_scope();
+    if (scope == '3')
+        return "kernel.yama.ptrace_scope is 3, which forbids it until the host restarts. Give the "
+               "node in place of the OS pid: beamtop sample --remote NODE";
+    if (confined_by_filter())
+        return "a seccomp profile probably refuses process_vm_readv. Run beamtop on the host, or "
+               "its container with --security-opt seccomp=unconfined";
+    if (scope != '0')
+        return "kernel.yama.ptrace_scope allows that only with CAP_SYS_PTRACE. Run beamtop as root";
+    return "the system probably allows that only with CAP_SYS_PTRACE. Run beamtop as root";
 }
 
 static const uint64_t right_to_read = UINT64_C(1) << CAP_SYS_PTRACE;
-
-static uint64_t own_rights(void)
-{
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[2] = {{0}};
-    if (syscall(SYS_capget, &header, data) != 0)
-        return 0;
-    return (uint64_t)data[1].permitted << 32 | data[0].permitted;
-}
 
 /* Root of a container has no right to read any process: it reads those that have no more rights
  * than it has, while it has theirs. */
 static uint64_t rights_to_keep(const struct rights_user *user)
 {
     if (user->uid != 0)
-        return yama_restricts() ? right_to_read : 0;
-    const uint64_t own = own_rights();
+        return yama_scope() != '0' ? right_to_read : 0;
+    const uint64_t own = confined_rights();
     return own & right_to_read ? right_to_read : own & user->rights;
 }
 

@@ -11,6 +11,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
+#include "beamtop/local/rights.h"
 #include "beamtop/local/threads.h"
 #include "local/jit/erl_pid.h"
 
@@ -84,11 +85,8 @@ int vm_refused(pid_t pid, int why, struct error *err)
                          "the memory of process %d cannot be read (%s): it runs as another user, "
                          "uid %u. Run beamtop as that user, as root, or with CAP_SYS_PTRACE",
                          (int)pid, strerror(why), (unsigned)st.st_uid);
-    return error_set(
-        err, ERR_SYSTEM,
-        "the memory of process %d cannot be read (%s): the system probably allows "
-        "that only with CAP_SYS_PTRACE (kernel.yama.ptrace_scope). Run beamtop as root",
-        (int)pid, strerror(why));
+    return error_set(err, ERR_SYSTEM, "the memory of process %d cannot be read (%s): %s", (int)pid,
+                     strerror(why), rights_refusal());
 }
 
 int vm_open(struct vm **out, pid_t pid, struct error *err)

@@ -3,14 +3,19 @@
  * each refusal means. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../refuse.h"
 #include "../../test.h"
+#include "beamtop/base/confined.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/link/inside.h"
 #include "../../../src/link/inside/inside_reply.h"
@@ -167,6 +172,32 @@ TEST(each_refusal_says_what_lifts_it)
         assert_non_null(strstr(err.text, rows[i].text));
         assert_non_null(strstr(err.text, "4711"));
     }
+}
+
+/* In a child, under a filter: whether the text says so. 77: there are no such filters. */
+static int explains_filter(void)
+{
+    const struct inside_reply reply = {.stage = INSIDE_NOT_ENTERED, .error = EPERM};
+    struct error err = {0};
+    if (!refuse_call(SYS_setns))
+        return 77;
+    const bool refused = setns(-1, 0) != 0 && errno == EPERM;
+    (void)inside_reply_explain(&reply, 4711, &err);
+    return refused && strstr(err.text, "seccomp=unconfined") ? 0 : 1;
+}
+
+TEST(a_filter_is_named)
+{
+    int status = 0;
+    if (geteuid() != 0 || !(confined_rights() >> CAP_SYS_ADMIN & 1))
+        skip();
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(explains_filter());
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(status, 0);
 }
 
 /* Runs the helper with these words in a child; its exit code. */

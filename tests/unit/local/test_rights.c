@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Root gives itself up for the user of a process, which may change while its files are opened. */
+#include <errno.h>
 #include <linux/capability.h>
 #include <signal.h>
 #include <stdint.h>
@@ -10,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../refuse.h"
 #include "../../test.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/local/memory.h"
@@ -225,4 +227,30 @@ TEST(test_ended)
     assert_int_equal(rights_read(&user, o.pid, &err), ERR_NOT_FOUND);
     error_clear(&err);
     assert_int_equal(become_user_of(&o, &user, right_to_read), 64);
+}
+
+/* In a child, which a filter keeps from reading even itself. */
+static int refused_by_filter(void)
+{
+    pid_t self = getpid();
+    char there[sizeof marked];
+    const struct memory m = memory_of_process(&self);
+    if (!refuse_call(SYS_process_vm_readv))
+        return 77;
+    return !memory_read(&m, (uint64_t)(uintptr_t)marked, there, sizeof there) && errno == EPERM &&
+                   strstr(rights_refusal(), "seccomp")
+               ? 0
+               : 1;
+}
+
+TEST(test_filter_is_named)
+{
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(refused_by_filter());
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(status, 0);
 }
