@@ -104,13 +104,25 @@ static bool is_closed(const struct outside *o)
     return o->node[0] != '\0' && o->n_sockets == 0 && o->why_no_sockets[0] == '\0';
 }
 
+#define WAITS_FOR_MEMORY "mem_cgroup_oom_synchronize"
+
+static bool waits_for_memory(const struct outside *o)
+{
+    for (size_t i = 0; i < o->n_threads; i++)
+        if (strcmp(o->threads[i].waits_in, WAITS_FOR_MEMORY) == 0)
+            return true;
+    return false;
+}
+
 /* What a thread waits for, by the function of the kernel. */
 static const char *waits_for(const char *function)
 {
     static const struct {
         const char *function, *words;
     } known[] = {
-        {"mem_cgroup_oom_synchronize", ": its cgroup has no memory left"},
+        {WAITS_FOR_MEMORY, ": its cgroup has no memory left"},
+        {"mem_cgroup_handle_over_high", ": its cgroup is above memory.high"},
+        {"__mem_cgroup_handle_over_high", ": its cgroup is above memory.high"},
         {"kernel_clone", ": a child that it started by vfork() has not begun its program"},
         {"percpu_rwsem_wait", ": probably a frozen file system"},
         {"request_wait_answer", ": a FUSE file system does not answer"},
@@ -182,7 +194,12 @@ static void say_dumping(const struct outside *o, struct outside_line *out)
 static bool say_lacking(const struct outside *o, struct outside_line *out)
 {
     char open[32], limit[32];
-    if (is_full(o)) {
+    if (is_full(o) && waits_for_memory(o)) {
+        say(out, OUTSIDE_ALARM,
+            "memory is at the limit of its cgroup, where the kernel kills nothing: a thread waits "
+            "until the limit is raised");
+        snprintf(out->next, sizeof out->next, "cat /proc/%lld/cgroup", (long long)o->os_pid);
+    } else if (is_full(o)) {
         say(out, OUTSIDE_ALARM,
             "memory is at the limit of its cgroup: the kernel may be busy "
             "reclaiming, or about to kill it");

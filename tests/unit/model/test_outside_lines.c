@@ -113,6 +113,28 @@ TEST(test_verdicts)
     assert_non_null(strstr(verdict.text, "traced"));
 }
 
+/* A thread that waits says more than the limit does. */
+TEST(test_memory)
+{
+    static struct outside_thread threads[] = {{.state = 'D', .waits_in = "futex_wait"}};
+    struct outside_line verdict;
+    struct outside o = unread();
+    o.state = 'S';
+    o.cpu = 0;
+    o.threads = threads;
+    o.n_threads = ARRAY_LEN(threads);
+    snprintf(threads->waits_in, sizeof threads->waits_in, "mem_cgroup_handle_over_high");
+    outside_verdict(&o, &verdict);
+    assert_non_null(strstr(verdict.text, ": its cgroup is above memory.high"));
+    o.limit_bytes = o.limit_used_bytes = 1000;
+    outside_verdict(&o, &verdict);
+    assert_non_null(strstr(verdict.text, "the kernel may be busy reclaiming"));
+    snprintf(threads->waits_in, sizeof threads->waits_in, "mem_cgroup_oom_synchronize");
+    outside_verdict(&o, &verdict);
+    assert_non_null(strstr(verdict.text, "a thread waits until the limit is raised"));
+    assert_string_equal(verdict.next, "cat /proc/7/cgroup");
+}
+
 /* One look is short: a file that has not grown is looked at again, and no command loses it. */
 TEST(test_slow_dump)
 {
