@@ -44,11 +44,12 @@ roots=
 trap stop_vms EXIT
 trap 'exit 130' HUP INT TERM PIPE
 
-# starts NODE WORDS…: a VM in the namespaces that these words make, and a pid namespace, with which it ends.
+# starts NODE WORDS…: a VM of that name and the number of this test, in the namespaces that these words make, and a
+# pid namespace, with which it ends.
 is_up_or_ended() { [ -s "$up" ] || ! is_running "$vm"; }
 starts() {
-    node=$1@${address:-127.0.0.1}
-    up=$root$work/up-$1
+    node=$1$$@${address:-127.0.0.1}
+    up=$root$work/up-$1$$
     rm -f "$up"
     shift
     "$@" -p -f --kill-child sh -c 'ip link set lo up && exec "$@"' sh "$otp_sh" "$otp" erl -noinput -name "$node" \
@@ -104,12 +105,17 @@ container_is_up() {
     chmod 400 "$root$work/home/.erlang.cookie"
     starts "boxed$otp" env HOME="$work/home" unshare -n -m
 }
-root_reaches_it() { reaches "boxed$otp@127.0.0.1" "$beamtop" info "boxed$otp@127.0.0.1"; }
+root_reaches_it() { reaches "boxed$otp$$@127.0.0.1" "$beamtop" info "boxed$otp$$@127.0.0.1"; }
 nodes_lists_its_port_and_cookie() {
-    "$beamtop" nodes --format json | jq -e ".rows[] | select(.name == \"boxed$otp@127.0.0.1\") |
+    "$beamtop" nodes --format json | jq -e ".rows[] | select(.name == \"boxed$otp$$@127.0.0.1\") |
         .port == $port and .cookie == \"owner_home\"" >/dev/null
 }
 
+doctor_may_enter() {
+    "$beamtop" doctor "$node" --timeout 60 >"$work/out" 2>&1 && grep -q '^  ok    namespace ' "$work/out" && return
+    cat "$work/out"
+    return 1
+}
 root_lacks() { refused 3 "lacks CAP_$2 .*--cap-add" lacking "$1" "$beamtop" info "$node"; }
 stranger_is_refused() { refused 3 'this user may not enter.*sudo beamtop' as "$stranger" BEAMTOP_COOKIE=any "$beamtop" info "$(os_pid "$node")"; }
 # Only its name says that it is meant, though root asks for a VM of root's. Its OS pid says more, and then the node
@@ -175,12 +181,12 @@ root_reaches_rootless() { reaches "$node" "$beamtop" info "$node"; }
 liar_gets_no_cookie() {
     cp "$(command -v sh)" "$work/beam.smp"
     as_exec='exec'
-    as "$stranger" unshare -U -r -n "$work/beam.smp" -c 'kill -STOP $$; :' -name liar@node.example &
+    as "$stranger" unshare -U -r -n "$work/beam.smp" -c 'kill -STOP $$; :' -name liar$$@node.example &
     vms="$vms $!"
     as_exec=
-    wait_until 60 is_listed liar@node.example || return 1
-    refused 5 "calls itself liar@node.example.*OS pid.*--host" \
-        env BEAMTOP_COOKIE=any "$beamtop" info liar@node.example
+    wait_until 60 is_listed liar$$@node.example || return 1
+    refused 5 "calls itself liar$$@node.example.*OS pid.*--host" \
+        env BEAMTOP_COOKIE=any "$beamtop" info liar$$@node.example
 }
 is_listed() { [ "$(os_pid "$1")" ]; }
 # Whatever became of the connection.
@@ -203,7 +209,8 @@ screen_opens_the_only_one() {
     return $shown
 }
 
-# A list of two, each in another network namespace: Enter on each.
+# A list of two, each in another network namespace: Enter on each. Nothing is at port 1: what else the epmd of
+# this host knows is not in the list.
 screen_opens_each_of_two() {
     first=$node
     pid=$(os_pid "$first")
@@ -214,7 +221,7 @@ screen_opens_each_of_two() {
     cookie=
     second=$node node=$first
     [ "$begun" = 0 ] && tm_open 110 30 || return 1
-    tm_run "nsenter -t $pid -p unshare -m -f sh -c 'mount -t proc proc /proc; exec $beamtop --timeout 60'"
+    tm_run "nsenter -t $pid -p unshare -m -f sh -c 'mount -t proc proc /proc; exec $beamtop --timeout 60 --epmd-port 1'"
     picks "$first" Home && tm_keys @ && picks "$second" End
     picked=$?
     tm_close
@@ -246,7 +253,8 @@ done
 [ "$hosts" ] || { skip other_users "no release of those that were chosen is the host's own"; finish; }
 otp=$hosts
 root=
-node=boxed$otp@127.0.0.1
+node=boxed$otp$$@127.0.0.1
+run doctor_may_enter
 run root_lacks sys_admin SYS_ADMIN
 run root_lacks sys_ptrace SYS_PTRACE
 for case in stranger_is_refused name_alone_gets_no_cookie other_address_turns_it_off stopped_one_is_silent screen_opens_each_of_two \
