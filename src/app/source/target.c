@@ -107,14 +107,22 @@ static void look_here(struct discover_list *list, pid_t only)
 
 /* Whether that one process is all there is to know: a VM without distribution has no namesake, and
  * one that hangs says nothing to a second search. */
-static bool look_at_number(struct discover_list *list, const char *name)
+static bool look_at_number(struct discover_list *list, const char *name,
+                           const struct cli_options *o, const struct app_env *env)
 {
+    struct error ignored = {0};
     const long number = text_is_number(name) ? strtol(name, NULL, 10) : 0;
     if (number < 1 || number > INT_MAX)
         return false;
     look_here(list, (pid_t)number);
-    if (list->count > 0 ? list->vms[0].node[0] == '\0' : list->unread > 0)
+    if (list->count == 0 && list->unread > 0)
         return true;
+    if (list->count > 0 && list->vms[0].node[0] == '\0') {
+        (void)nodes_ask_epmd(list, o, env, NODES_EPMD_MS, &ignored); /* named after its start? */
+        const struct discover_vm *vm = vm_of_pid(list, number);
+        if (vm && vm->node[0] == '\0')
+            return true;
+    }
     discover_clear(list);
     return false;
 }
@@ -124,11 +132,11 @@ void target_look_for(struct discover_list *list, const char *name, const struct 
 {
     struct target_choice c;
     struct error ignored = {0};
-    if (look_at_number(list, name))
+    if (look_at_number(list, name, o, env))
         return;
     look_here(list, 0);
     target_choose(&c, list, name, 0);
-    if (!c.sure || c.vm->node[0] == '\0') /* epmd may know one that it took after its start */
+    if (!c.sure || c.vm->node[0] == '\0')
         (void)nodes_ask_epmd(list, o, env, cli_timeout_ms(o), &ignored);
 }
 
