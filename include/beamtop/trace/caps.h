@@ -27,11 +27,12 @@ enum cap {
 enum cap_unit { UNIT_COUNT, UNIT_MS, UNIT_PER_S, UNIT_BYTES };
 
 struct cap_row {
-    const char *key;   /* "time": option, configuration, JSON; also the atom of the target's side */
+    const char *key;   /* "time": option, configuration, JSON */
     const char *title; /* of its bar */
     enum cap_unit unit;
     uint64_t value; /* by default */
     uint64_t least, ceiling;
+    const char *atom; /* on the target, of those that a running trace has; NULL: set before it */
     const char *help;
 };
 

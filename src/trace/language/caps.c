@@ -6,30 +6,32 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "beamtop/base/buf.h"
 #include "beamtop/base/text.h"
 
 #define KIB 1024u
 #define MIB (1024u * 1024u)
 
 const struct cap_row cap_table[CAPS] = {
-    [CAP_TIME_MS] = {"time", "time", UNIT_MS, 15000, 1, 600000, "duration of a trace"},
-    [CAP_EVENTS] = {"events", "events", UNIT_COUNT, 100, 1, 10000,
+    [CAP_TIME_MS] = {"time", "time", UNIT_MS, 15000, 1, 600000, "time", "duration of a trace"},
+    [CAP_EVENTS] = {"events", "events", UNIT_COUNT, 100, 1, 10000, "events",
                     "calls and messages that are shown"},
-    [CAP_RATE_PER_S] = {"rate", "rate", UNIT_PER_S, 200, 1, 5000,
+    [CAP_RATE_PER_S] = {"rate", "rate", UNIT_PER_S, 200, 1, 5000, "rate",
                         "calls and messages shown per second"},
-    [CAP_WINDOW] = {"window", "window", UNIT_COUNT, 256, 1, 256,
+    [CAP_WINDOW] = {"window", "window", UNIT_COUNT, 256, 1, 256, "window",
                     "events that the VM may emit before the collector checks"},
     [CAP_WINDOW_BYTES] = {"window-bytes", "window", UNIT_BYTES, 512 * KIB, KIB, 4 * MIB,
-                          "heap that the events of a window may take"},
-    [CAP_TERM_BYTES] = {"term-size", "term", UNIT_BYTES, 2 * KIB, 64, 256 * KIB,
+                          "window_bytes", "heap that the events of a window may take"},
+    [CAP_TERM_BYTES] = {"term-size", "term", UNIT_BYTES, 2 * KIB, 64, 256 * KIB, "term",
                         "size of arguments, result or message of an event; larger ones are "
                         "truncated"},
-    [CAP_BYTES] = {"bytes", "bytes", UNIT_BYTES, MIB, KIB, 64 * MIB, "bytes that a trace may send"},
-    [CAP_HEAP_BYTES] = {"heap", "heap", UNIT_BYTES, 32 * MIB, 4 * MIB, 32 * MIB,
+    [CAP_BYTES] = {"bytes", "bytes", UNIT_BYTES, MIB, KIB, 64 * MIB, "bytes",
+                   "bytes that a trace may send"},
+    [CAP_HEAP_BYTES] = {"heap", "heap", UNIT_BYTES, 32 * MIB, 4 * MIB, 32 * MIB, "heap",
                         "memory of the collector on the node"},
-    [CAP_FUNCTIONS] = {"functions", "functions", UNIT_COUNT, 1000, 1, 10000,
+    [CAP_FUNCTIONS] = {"functions", "functions", UNIT_COUNT, 1000, 1, 10000, NULL,
                        "functions that the patterns may match"},
-    [CAP_PROCESSES] = {"processes", "processes", UNIT_COUNT, 10000, 1, 100000,
+    [CAP_PROCESSES] = {"processes", "processes", UNIT_COUNT, 10000, 1, 100000, NULL,
                        "processes that may be chosen individually"},
 };
 
@@ -131,15 +133,25 @@ int caps_parse(struct caps *c, enum cap cap, const char *text, struct error *err
                      examples[row->unit]);
 }
 
+static int unknown_cap(const char *key, struct error *err)
+{
+    struct buf keys;
+    buf_init(&keys, 0);
+    for (size_t i = 0; i < CAPS; i++)
+        if (cap_table[i].atom)
+            buf_printf(&keys, "%s%s", keys.len > 0 ? ", " : "", cap_table[i].key);
+    const int rc =
+        error_set(err, ERR_USAGE, "a trace has no cap “%s”: use %s", key, buf_cstr(&keys));
+    buf_clear(&keys);
+    return rc;
+}
+
 int caps_parse_words(struct caps *c, const char *words, enum cap *cap, struct error *err)
 {
     const size_t len = strcspn(words, " ");
     char key[32];
     snprintf(key, sizeof key, "%.*s", (int)(len < sizeof key ? len : sizeof key - 1), words);
     if (cap_find(key, cap) != 0)
-        return error_set(err, ERR_USAGE,
-                         "a trace has no cap “%s”: use time, events, rate, window, window-bytes, "
-                         "term-size, bytes, heap",
-                         key);
+        return unknown_cap(key, err);
     return caps_parse(c, *cap, words + len + strspn(words + len, " "), err);
 }

@@ -40,7 +40,7 @@ void trace_pause(struct session *s, bool paused)
 int trace_set_cap(struct session *s, enum cap cap, uint64_t value, struct error *err)
 {
     struct trace_session *t = (struct trace_session *)s;
-    const char *atom = trace_cap_atom(cap);
+    const char *atom = cap_table[cap].atom;
     if (s->touched && s->status->phase >= SESSION_ARMING && !atom)
         return error_set(err, ERR_USAGE, "%s can only be set before a trace starts",
                          cap_table[cap].key);

@@ -2,30 +2,7 @@
 /* What is sent to arm a trace. */
 #include <stdio.h>
 
-#include "beamtop/base/attr.h"
 #include "trace_internal.h"
-
-static const struct {
-    enum cap cap;
-    const char *atom;
-} cap_atoms[] = {
-    {CAP_TIME_MS, "time"},
-    {CAP_EVENTS, "events"},
-    {CAP_RATE_PER_S, "rate"},
-    {CAP_WINDOW, "window"},
-    {CAP_WINDOW_BYTES, "window_bytes"},
-    {CAP_TERM_BYTES, "term"},
-    {CAP_BYTES, "bytes"},
-    {CAP_HEAP_BYTES, "heap"},
-};
-
-const char *trace_cap_atom(enum cap cap)
-{
-    for (size_t i = 0; i < ARRAY_LEN(cap_atoms); i++)
-        if (cap_atoms[i].cap == cap)
-            return cap_atoms[i].atom;
-    return NULL;
-}
 
 static void build_optional_spec(struct builder *b, const struct matchspec *m,
                                 const struct builder *term)
@@ -88,9 +65,13 @@ static void build_pattern(struct builder *b, const struct trace_session *t, size
 
 static void build_caps(struct builder *b, const struct trace_session *t)
 {
-    build_map(b, ARRAY_LEN(cap_atoms));
-    for (size_t i = 0; i < ARRAY_LEN(cap_atoms); i++)
-        prepare_number(b, cap_atoms[i].atom, t->state->caps.value[cap_atoms[i].cap]);
+    size_t n = 0;
+    for (size_t i = 0; i < CAPS; i++)
+        n += cap_table[i].atom != NULL;
+    build_map(b, n);
+    for (size_t i = 0; i < CAPS; i++)
+        if (cap_table[i].atom)
+            prepare_number(b, cap_table[i].atom, t->state->caps.value[i]);
 }
 
 struct builder *trace_arm_arg(const struct trace_session *t)

@@ -91,7 +91,6 @@ int trace_mfa_order(const struct mfa *m, const struct mfa *n); /* as of memcmp *
 /* ---- trace_arm.c */
 
 struct builder *trace_arm_arg(const struct trace_session *t);
-const char *trace_cap_atom(enum cap cap); /* NULL: none that travels after arming */
 
 /* ---- trace_own.c */
 

@@ -87,6 +87,8 @@ TEST(test_words)
     assert_int_equal(caps.value[CAP_EVENTS], 7);
     assert_int_equal(caps_parse_words(&caps, "eventsandmanyotherthings 7", &cap, &err), ERR_USAGE);
     assert_non_null(strstr(err.text, "use time, events"));
+    for (size_t i = 0; i < CAPS; i++)
+        assert_int_equal(strstr(err.text, cap_table[i].key) != NULL, cap_table[i].atom != NULL);
     error_clear(&err);
     assert_int_equal(caps_parse_words(&caps, "time", &cap, &err), ERR_USAGE);
     assert_non_null(strstr(err.text, "time"));
