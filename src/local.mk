@@ -176,6 +176,7 @@ include src/app/fleet/local.mk
 include src/app/tracing/local.mk
 include src/app/command/local.mk
 include src/app/job/local.mk
+include src/app/live/local.mk
 include src/app/outside/local.mk
 include src/app/recorder/local.mk
 include src/app/sample/local.mk

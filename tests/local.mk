@@ -264,9 +264,9 @@ tests_live_test_cookies_SOURCES = tests/live/test_cookies.c $(LIVE_RUN_PARTS)
 tests_live_test_cookies_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(EI_CFLAGS)
 tests_live_test_cookies_LDADD = $(BASE_LIBS) $(JANSSON_LIBS) $(EI_LIBS) $(CMOCKA_LIBS)
 LIVE_BINARIES += tests/live/test_same
-tests_live_test_same_SOURCES = tests/live/test_same.c $(LIVE_RUN_PARTS) src/app/source/encode.c src/app/source/governor.c \
-	src/app/source/live.c src/app/source/live_clock.c src/app/source/live_host.c src/app/source/live_cost.c src/app/source/live_tick.c \
-	src/app/source/live_want.c
+tests_live_test_same_SOURCES = tests/live/test_same.c $(LIVE_RUN_PARTS) src/app/live/encode.c src/app/live/governor.c \
+	src/app/live/live.c src/app/live/live_ask.c src/app/live/live_clock.c src/app/live/live_cost.c src/app/live/live_due.c \
+	src/app/live/live_host.c src/app/live/live_take.c src/app/live/live_tick.c src/app/live/live_want.c
 tests_live_test_same_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(UV_CFLAGS)
 tests_live_test_same_LDADD = src/liblocal.a $(ELFUTILS_LIBS) $(REPORT_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += tests/live/select

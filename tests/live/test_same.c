@@ -16,7 +16,7 @@
 #include <string.h>
 #include <uv.h>
 
-#include "app/source/live.h"
+#include "app/live/live.h"
 #include "../temporary.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/limits.h"

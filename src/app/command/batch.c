@@ -11,7 +11,7 @@
 #include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"
 #include "app/fleet/fleet.h"
-#include "app/source/live.h"
+#include "app/live/live.h"
 #include "app/source/nodes.h"
 #include "app/source/replay.h"
 #include "app/source/source.h"

@@ -10,7 +10,7 @@
 
 #include "app/cli/tell.h"
 #include "app/fleet/fleet_sessions.h"
-#include "app/source/live.h"
+#include "app/live/live.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/text.h"
 #include "beamtop/trace/calls_log.h"

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 #include "app/cli/tell.h"
-#include "app/source/encode.h"
-#include "app/source/live.h"
+#include "app/live/encode.h"
+#include "app/live/live.h"
 #include "app/source/source.h"
 #include "batch.h"
 #include "beamtop/base/limits.h"

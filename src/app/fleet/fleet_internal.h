@@ -5,7 +5,7 @@
 #ifndef BEAMTOP_APP_FLEET_FLEET_INTERNAL_H
 #define BEAMTOP_APP_FLEET_FLEET_INTERNAL_H
 
-#include "app/source/live.h"
+#include "app/live/live.h"
 #include "app/source/target.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/link/lookup.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "app/source/live.h"
+#include "app/live/live.h"
 #include "beamtop/base/alloc.h"
 
 /* ---- its host */

@@ -16,7 +16,7 @@
 #include "app/command/settings.h"
 #include "app/fleet/fleet_index.h"
 #include "app/source/feed.h"
-#include "app/source/live.h"
+#include "app/live/live.h"
 #include "app/source/runtime.h"
 #include "record_control.h"
 #include "app/source/target.h"

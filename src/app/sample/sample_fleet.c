@@ -9,7 +9,7 @@
 
 #include "app/cli/tell.h"
 #include "app/fleet/fleet.h"
-#include "app/source/live.h"
+#include "app/live/live.h"
 #include "app/source/nodes.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"

@@ -6,7 +6,7 @@
 #define BEAMTOP_APP_SAMPLE_SAMPLE_LOG_H
 
 #include "app/cli/cli.h"
-#include "app/source/live.h"
+#include "app/live/live.h"
 #include "beamtop/model/samples.h"
 #include "sampled.h"
 #include "sampling.h"

@@ -12,7 +12,7 @@
 #include "beamtop/model/column.h"
 #include "beamtop/model/detail.h"
 #include "beamtop/recording/recording.h"
-#include "encode.h"
+#include "app/live/encode.h"
 
 #define DEADLINE_MS 10000u
 #define BUDGET_SHARE 0.1 /* of the cost limit, for each question */

@@ -8,7 +8,7 @@
 #define BEAMTOP_APP_SOURCE_FEED_H
 
 #include "beamtop/base/question.h"
-#include "live.h"
+#include "app/live/live.h"
 
 struct recorder;
 struct proc_scan;

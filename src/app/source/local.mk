@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 src_libapp_a_SOURCES += \
-	src/app/source/encode.c src/app/source/encode.h src/app/source/feed.c \
-	src/app/source/feed.h src/app/source/governor.c src/app/source/governor.h \
-	src/app/source/live.c src/app/source/live_clock.c src/app/source/live_host.c src/app/source/live_cost.c \
-	src/app/source/live.h src/app/source/live_internal.h src/app/source/live_tick.c src/app/source/live_want.c \
-	src/app/source/nodes.c \
+	src/app/source/feed.c src/app/source/feed.h src/app/source/nodes.c \
 	src/app/source/nodes.h src/app/source/replay.c src/app/source/replay.h \
 	src/app/source/replay_runs.c src/app/source/replay_runs.h src/app/source/runtime.c \
 	src/app/source/runtime.h src/app/source/source.c \

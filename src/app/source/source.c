@@ -2,7 +2,7 @@
 #include "source_internal.h"
 
 #include "beamtop/base/clock.h"
-#include "live.h"
+#include "app/live/live.h"
 #include "replay.h"
 
 int source_open(struct source **out, const char *target, const struct source_setup *setup,

@@ -5,7 +5,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
-#include "live.h"
+#include "app/live/live.h"
 #include "source_internal.h"
 #include "target.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "app/cli/tell.h"
-#include "app/source/live.h"
+#include "app/live/live.h"
 #include "app/source/source.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"

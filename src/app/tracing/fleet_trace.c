@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "app/source/live.h"
+#include "app/live/live.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/trace/trace.h"

@@ -13,7 +13,7 @@
 #include "beamtop/ui/screen.h"
 #include "beamtop/ui/tty.h"
 #include "app/cli/cli.h"
-#include "app/source/live.h"
+#include "app/live/live.h"
 #include "app/command/settings.h"
 #include "app/source/runtime.h"
 #include "app/source/source.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../../test.h"
-#include "app/source/governor.h"
+#include "app/live/governor.h"
 
 #define SYSTEM (1u << QUESTION_SYSTEM)
 #define SCAN (1u << QUESTION_SCAN)

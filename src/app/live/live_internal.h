@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Private to live.c (the connection's life), live_tick.c (asking and taking answers),
- * live_want.c (what is wanted), live_cost.c (what that costs, and what else the node does),
- * live_host.c (its VM here) and live_clock.c (how far away it is). */
-#ifndef BEAMTOP_APP_SOURCE_LIVE_INTERNAL_H
-#define BEAMTOP_APP_SOURCE_LIVE_INTERNAL_H
+/* Private to live.c (the connection's life), live_tick.c (when a tick begins and ends), live_due.c
+ * (when questions are due), live_ask.c and live_take.c (questions out, answers in), live_want.c
+ * (what is wanted), live_cost.c (what that costs, and what else the node does), live_host.c (its VM
+ * here) and live_clock.c (how far away it is). */
+#ifndef BEAMTOP_APP_LIVE_LIVE_INTERNAL_H
+#define BEAMTOP_APP_LIVE_LIVE_INTERNAL_H
 
 #include "governor.h"
 #include "live.h"
@@ -84,8 +85,42 @@ struct live {
 void live_tick_start(struct live *l); /* the node answers: first questions */
 void live_tick_now(struct live *l);   /* others are due now */
 void live_tick_timer(struct live *l); /* the timer fired while running */
+void live_end_tick(struct live *l);   /* all its answers are here */
 void live_reset_tick(struct live *l);
+
+/* live_due.c */
+uint64_t live_after_s(uint64_t ms, double seconds);
+void live_plan(const struct live *l, struct governor_plan *plan);
+/* What decides how far apart ticks are: what sweeps processes, without it what is asked apart. */
+question_mask live_paced_by(const struct live *l);
+bool live_apart_is_due(const struct live *l, const struct governor_plan *plan, uint64_t now);
+/* A scan that no view shows: the more it costs, the longer the wait. Plans the next one. */
+bool live_seldom_is_due(struct live *l, uint64_t now);
+/* The first tick of a recording has all answers, unless one of them takes long. */
+bool live_waits_for_all(const struct live *l);
 void live_arm(struct live *l, uint64_t due_ms); /* the timer */
+void live_arm_next(struct live *l);             /* for what is due next */
+/* Moves due times by the costs that the answers brought. What is due now stays due. */
+void live_plan_again(struct live *l, const struct governor_plan *plan);
+/* The rows shown, the next time from now on: from a scan's answer, or when they are asked. */
+void live_plan_rows(struct live *l);
+void live_space_out(struct live *l);    /* the second sweep, by what the first one will cost */
+void live_note_silence(struct live *l); /* what is shown is old, and the screen says so */
+void live_log_why(struct live *l, const struct governor_plan *plan);
+
+/* live_ask.c */
+void live_ask_one(struct live *l, enum question question);
+/* Starts a tick with these; those still without an answer are left out. */
+void live_ask_all(struct live *l, question_mask questions);
+void live_ask_deferred(struct live *l); /* what has waited for the header's answer */
+/* Ends questions that hold something on the node and that no view wants, once they are answered. */
+void live_end_unwanted(struct live *l);
+unsigned live_deadline_ms(const struct live *l, enum question question);
+
+/* live_take.c */
+void live_on_answer(void *arg, const struct answer *answer); /* of anything but rows */
+void live_on_rows(void *arg, const struct answer *answer);
+void live_tell_filter(const struct live *l);
 
 /* live_want.c; pure */
 bool live_is_seldom(const struct want *want); /* it wants a scan that no view shows */
@@ -101,8 +136,6 @@ void live_take_cost(struct live *l);                                /* of a tick
 void live_end_header(struct live *l); /* a tick of the header only is over */
 /* Work of the last seconds over those seconds: what the target really bore. */
 double live_spent_share(const struct live *l, double others_s);
-void live_on_answer(void *arg, const struct answer *answer); /* of anything but rows */
-unsigned live_deadline_ms(const struct live *l, enum question question);
 bool live_is_late(const struct live *l); /* a scheduler did not answer in time */
 void live_look_for_work(struct live *l); /* the header's answer came: is the node idle? */
 

@@ -11,8 +11,8 @@
  * as often as the header at the most expensive; they may take half of what the others had.
  *
  * A node that does nothing has nothing to show: it is asked half as often, not beyond 2 s. */
-#ifndef BEAMTOP_APP_SOURCE_GOVERNOR_H
-#define BEAMTOP_APP_SOURCE_GOVERNOR_H
+#ifndef BEAMTOP_APP_LIVE_GOVERNOR_H
+#define BEAMTOP_APP_LIVE_GOVERNOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * A live node as a source of facts: connects, asks what the wanted views need
  * every tick within the governor's plan, and gives the answers to a model. After a loss it connects
  * again by itself. One thread: the loop's. */
-#ifndef BEAMTOP_APP_SOURCE_LIVE_H
-#define BEAMTOP_APP_SOURCE_LIVE_H
+#ifndef BEAMTOP_APP_LIVE_LIVE_H
+#define BEAMTOP_APP_LIVE_LIVE_H
 
 #include <stdbool.h>
 #include <uv.h>

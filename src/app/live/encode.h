@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The questions' arguments (docs/queries.md) as terms. Each returns an owned builder. */
-#ifndef BEAMTOP_APP_SOURCE_ENCODE_H
-#define BEAMTOP_APP_SOURCE_ENCODE_H
+#ifndef BEAMTOP_APP_LIVE_ENCODE_H
+#define BEAMTOP_APP_LIVE_ENCODE_H
 
 #include <stdbool.h>
 
