@@ -169,9 +169,10 @@ void recorder_put_owners(struct recorder *r, const struct model *m, struct error
 {
     const struct table_detail *apps = model_apps(m);
     const struct proc_scan *scan = fresh_scan(r, m);
+    const bool waits = r->options.apps && apps;
     if (!apps || apps->mono_ns <= r->last_mono_ns)
         apps = NULL;
-    if (apps || scan)
+    if (apps || (scan && !waits))
         put_owners_by(r, OWNER_APPLICATION, apps, scan, err);
     for (enum owner_by by = OWNER_SUPERVISOR; scan && by <= OWNER_KIN; by++)
         put_owners_by(r, by, NULL, scan, err);

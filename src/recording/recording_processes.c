@@ -32,6 +32,8 @@ struct known {
     char kind[24];
     int64_t votes;        /* for text[4], by majority */
     int64_t ticks_before; /* ticks with processes until it was first seen */
+    int64_t ticks_until;  /* and until it was last seen */
+    double first_at;      /* when it was first seen */
     double seconds; /* share, reductions and memory are each value times the seconds of its tick */
     double at, queue, at_at, at_queue, queue_queue; /* sums of the line */
     UT_hash_handle hh;
@@ -82,6 +84,8 @@ static void add_row(struct known *k, const struct sight *s, double at, double se
     memcpy(k->text, s->text, (NAMES - 1) * sizeof *k->text);
     vote_function(k, s->text[NAMES - 1]);
     p->ticks++;
+    k->first_at = p->ticks == 1 ? at : k->first_at;
+    p->seen_s = at - k->first_at;
     k->seconds += seconds;
     p->share += seconds * or_zero(s->share);
     p->reductions_per_s += seconds * or_zero(s->reductions);
@@ -153,6 +157,7 @@ static struct period_process period_process_of(struct recording *r, sqlite3_stmt
     p.pid = slice_keep(arena, slice_of(k->pid));
     p.kind = slice_keep(arena, slice_of(k->kind));
     p.ticks_since = ticks - k->ticks_before;
+    p.at_end = k->ticks_until == ticks;
     p.share = seconds > 0 ? p.share / seconds : (double)NAN;
     p.reductions_per_s = seconds > 0 ? p.reductions_per_s / seconds : (double)NAN;
     p.memory_bytes /= k->seconds;
@@ -270,6 +275,7 @@ static double gather_rows(struct recording *r, int64_t from, int64_t to, struct 
         }
         struct known *k = find_known(all, arena, &s);
         k->ticks_before = k->of.ticks == 0 ? turnover->ticks - 1 : k->ticks_before;
+        k->ticks_until = turnover->ticks;
         add_row(k, &s, p.at, p.seconds);
     }
     if (!r->recent) {

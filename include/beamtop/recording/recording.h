@@ -35,8 +35,9 @@ struct recorder;
 struct recorder_options {
     const char *node, *label; /* label may be NULL */
     double interval_s;
-    uint64_t max_bytes;  /* of the file; 0: LIMIT_RECORDING_BYTES */
-    bool thin;           /* past max_bytes give up old ticks instead of ending */
+    uint64_t max_bytes; /* of the file; 0: LIMIT_RECORDING_BYTES */
+    bool thin;          /* past max_bytes give up old ticks instead of ending */
+    bool apps; /* asked for beside scans: between two answers shares are not made of rows */
     bool redact, values; /* of traces: shapes of arguments, results and messages, or all of them */
 };
 
@@ -238,6 +239,8 @@ struct period_process {
     struct slice current_function;  /* where it was most of the time; empty: nowhere mostly */
     int64_t ticks;                  /* at which it was recorded */
     int64_t ticks_since;            /* ticks with processes, from the first of these on */
+    double seen_s;                  /* from the first to the last of these */
+    bool at_end;                    /* the last of them is the last with processes */
     double share, reductions_per_s; /* means over the ticks of the period that have shares */
     double memory_bytes, memory_first, memory_last;
     int64_t queued;      /* at how many of them it had messages waiting */

@@ -53,6 +53,7 @@ void governor_init(struct governor *g, double interval_s, double budget)
     *g = (struct governor){0};
     g->interval_s = interval_s;
     g->budget = budget;
+    g->apart = question_paced(PACE_APART);
 }
 
 void governor_begin(struct governor *g)
@@ -178,7 +179,6 @@ static double left_beside_rows(const struct governor *g, double rows_s, double l
 void governor_plan(const struct governor *g, question_mask questions, struct governor_plan *plan)
 {
     enum question apart;
-    question_mask apart_mask = question_paced(PACE_APART);
     bool wants_rows = questions & question_paced(PACE_BETWEEN);
     questions &= ~question_paced(PACE_BETWEEN);
     *plan = (struct governor_plan){.costliest = QUESTION_SYSTEM, .second_s = SECOND_S};
@@ -186,8 +186,8 @@ void governor_plan(const struct governor *g, question_mask questions, struct gov
         plan_together(g, questions, plan);
         return;
     }
-    double apart_us = cost_of(g, questions & apart_mask, &apart);
-    double others_us = cost_of(g, questions & ~apart_mask, &plan->costliest);
+    double apart_us = cost_of(g, questions & g->apart, &apart);
+    double others_us = cost_of(g, questions & ~g->apart, &plan->costliest);
     double budget_us = g->budget * 1e6; /* per second */
     double header_us = g->cost_us[QUESTION_SYSTEM];
     double most_s = header_most_s(g);

@@ -6,7 +6,8 @@
  * The header's question is asked every interval, or every 2 s where the budget does not pay for it.
  * What it and the questions beside ticks leave of the budget, a quarter at least, is shared by the
  * others: where they would cost more, they are asked less often, all stretched alike. Those that
- * sweep no processes come with the header at a pace of their own, and get out of the others' way.
+ * sweep no processes come with the header at a pace of their own, and get out of the others' way;
+ * so do applications in a recording, of which a large node's cost ten times as much as a scan.
  * While scans are further apart than the header may be, the rows shown are asked again in between,
  * as often as the header at the most expensive; they may take half of what the others had.
  *
@@ -31,6 +32,7 @@ struct governor {
     double budget;     /* share of one scheduler, 0.02 = 2 % */
     double
         most_s; /* together: never further apart, whatever it costs; 0: as far as the budget says */
+    question_mask apart;   /* asked at a pace of their own: PACE_APART, and what the owner adds */
     bool together;         /* the header's question is asked with the others, not more often */
     bool idle;             /* the node does nothing, by its last answers; not where `together` */
     unsigned idle_answers; /* of the header's question, in a row */
@@ -43,7 +45,7 @@ struct governor {
 
 struct governor_plan {
     double header_s;         /* how often the header's question is asked */
-    double apart_s;          /* how often those of PACE_APART are */
+    double apart_s;          /* how often those apart are */
     double others_s;         /* how often the others are */
     double rows_s;           /* how often the rows shown are, between two scans; 0: never */
     enum question costliest; /* of those that are stretched, the one that costs most */

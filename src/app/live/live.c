@@ -246,6 +246,8 @@ int live_open(struct live **out, uv_loop_t *loop, const struct live_options *opt
     l->want.needs = NEED(SYSTEM);
     governor_init(&l->governor, options->interval_s, options->budget);
     l->governor.together = options->together;
+    if (options->recorded)
+        l->governor.apart |= QUESTION_BIT(QUESTION_APPS);
     l->governor.most_s = options->most_s;
     l->timer = alloc_zero(1, sizeof *l->timer);
     uv_timer_init(loop, l->timer);

@@ -28,8 +28,9 @@ void live_plan(const struct live *l, struct governor_plan *plan)
 
 question_mask live_paced_by(const struct live *l)
 {
-    question_mask swept = live_wanted(&l->want) & question_paced(PACE_TICK);
-    return swept ? swept : live_wanted(&l->want) & question_paced(PACE_APART);
+    const question_mask apart = live_wanted(&l->want) & l->governor.apart;
+    const question_mask swept = live_wanted(&l->want) & question_paced(PACE_TICK) & ~apart;
+    return swept ? swept : apart;
 }
 
 void live_arm(struct live *l, uint64_t due_ms)

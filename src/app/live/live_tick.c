@@ -24,8 +24,7 @@ void live_end_tick(struct live *l)
 {
     struct governor_plan plan;
     live_plan(l, &plan);
-    const double real_s =
-        live_paced_by(l) & question_paced(PACE_APART) ? plan.apart_s : plan.others_s;
+    const double real_s = live_paced_by(l) & l->governor.apart ? plan.apart_s : plan.others_s;
     if (l->tick_full || live_paced_by(l) == 0 || l->options.recorded)
         live_take_cost(l);
     l->cost.share = live_spent_share(l, fmax(plan.others_s, plan.apart_s));
@@ -61,7 +60,7 @@ void live_tick_timer(struct live *l)
         l->header_due_ms = live_after_s(now, plan.header_s);
     }
     if (now >= l->others_due_ms) {
-        questions |= all & ~question_paced(PACE_APART);
+        questions |= all & ~l->governor.apart;
         l->others_began_ms = now;
         l->others_due_ms = live_after_s(now, plan.others_s);
         /* Ask them together while they have the same interval. */
@@ -72,7 +71,7 @@ void live_tick_timer(struct live *l)
     if (questions && !l->paused && !l->held && live_seldom_is_due(l, now))
         questions |= QUESTION_BIT(QUESTION_SCAN);
     if (questions && (l->options.together || live_apart_is_due(l, &plan, now))) {
-        questions |= all & question_paced(PACE_APART);
+        questions |= all & l->governor.apart;
         l->apart_began_ms = now;
     }
     if (!l->paused && !l->held)

@@ -71,6 +71,7 @@ static int start_recording(struct recording_run *t, struct error *err)
                                              .interval_s = interval_s,
                                              .max_bytes = (uint64_t)o->max_size,
                                              .thin = o->thin,
+                                             .apps = true,
                                              .redact = o->redact,
                                              .values = o->values};
     if (rc == 0)

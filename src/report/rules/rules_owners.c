@@ -22,19 +22,39 @@ static bool sleeps_on(const struct period_process *p)
     return p->asleep >= ASLEEP_TICKS && p->asleep_reductions_per_s < ASLEEP_REDUCTIONS;
 }
 
-/* How long it was seen, in seconds. */
-static double seen_s(const struct judge *j, const struct period_process *p)
+/* Rows of a node with many processes come seldom. A burst, and what comes while a node starts, does
+ * not leave so many messages for so long, and as many at the end. */
+static const struct {
+    int64_t ticks;
+    double seconds, messages; /* between the first and the last; at each */
+} few_ticks[] = {{3, 30, 1e4}, {2, 20, 1e5}};
+#define KEEPS 0.9      /* of its first length: it is not being emptied */
+#define FEW_FIT 0.95   /* of a line through so few ticks */
+#define FEW_GROWN 0.25 /* of its first length */
+
+static bool is_huge(const struct period_process *p)
 {
-    return j->duration_s * (double)p->ticks / (double)j->turnover.ticks;
+    for (size_t i = 0; i < ARRAY_LEN(few_ticks); i++)
+        if (p->ticks >= few_ticks[i].ticks && p->seen_s >= few_ticks[i].seconds &&
+            p->queue_min >= few_ticks[i].messages)
+            return p->at_end && p->queue_last >= KEEPS * p->queue_first;
+    return false;
+}
+
+static bool is_huge_and_grows(const struct period_process *p)
+{
+    return is_huge(p) && p->queue_fit >= FEW_FIT &&
+           p->queue_last >= (1 + FEW_GROWN) * p->queue_first;
 }
 
 /* A queue that is emptied now and then has a low point in the second half. */
 static bool mailbox_grows(const struct judge *j, const struct period_process *p)
 {
     const struct period_process *late = judge_late(j, p);
+    const bool enough = p->ticks >= LEAST_TICKS;
     double grown = p->queue_last - p->queue_first;
     return late && !sleeps_on(p) && p->ticks * 10 >= j->turnover.ticks * 6 &&
-           p->ticks >= LEAST_TICKS && p->queue_fit >= judge_limit(j, 0.8) &&
+           (enough ? p->queue_fit >= judge_limit(j, 0.8) : is_huge_and_grows(p)) &&
            grown >= judge_limit(j, MAILBOX_GROWTH) && late->queue_min >= p->queue_first + grown / 4;
 }
 
@@ -191,7 +211,7 @@ void judge_mailbox(struct judge *j)
     for (size_t i = 0; i < j->n_processes && said < 5; i++) {
         const struct period_process *p = &j->processes[i];
         double grown = p->queue_last - p->queue_first;
-        if (!mailbox_grows(j, p) || !judge_holds(j, seen_s(j, p), true))
+        if (!mailbox_grows(j, p) || !judge_holds(j, p->seen_s, true))
             continue;
         said++;
         const char *wait = wait_title(j, p);
@@ -220,8 +240,6 @@ void judge_mailbox(struct judge *j)
 
 #define WAITING 5.0 /* messages on average */
 #define ALWAYS 0.8  /* of the ticks with a message in its queue */
-#define FEW_TICKS 3
-#define FEW_S 30.0
 #define CERTAIN 2.0 /* standard errors that the mean is above the limit */
 
 /* The lower bound of the mean, so that a value at the limit is not found in one recording and
@@ -231,17 +249,9 @@ static double least_mean(const struct period_process *p)
     return p->queue_mean - CERTAIN * p->queue_stddev / sqrt((double)p->ticks);
 }
 
-/* Rows of a node with many processes come seldom. A burst does not leave so many messages at each
- * of them for half a minute. */
-static bool is_seen_enough(const struct judge *j, const struct period_process *p)
-{
-    return p->ticks >= LEAST_TICKS ||
-           (p->ticks >= FEW_TICKS && seen_s(j, p) >= FEW_S && p->queue_min >= MAILBOX_ACT);
-}
-
 static bool is_bottleneck(const struct judge *j, const struct period_process *p)
 {
-    return is_seen_enough(j, p) && judge_stays(j, p) &&
+    return (is_huge(p) || (p->ticks >= LEAST_TICKS && judge_stays(j, p))) &&
            (double)p->queued >= judge_limit(j, ALWAYS) * (double)p->ticks &&
            least_mean(p) >= judge_limit(j, WAITING) && !mailbox_grows(j, p) && !sleeps_on(p) &&
            !slice_is(p->kind, "logger") && !judge_is_kin(j, p, "logger");

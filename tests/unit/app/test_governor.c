@@ -8,6 +8,7 @@
 #define SYSTEM (1u << QUESTION_SYSTEM)
 #define SCAN (1u << QUESTION_SCAN)
 #define ARMED (1u << QUESTION_ARMED)
+#define APPS (1u << QUESTION_APPS)
 
 static const struct {
     const char *name;
@@ -69,6 +70,25 @@ TEST(test_apart_alone)
                 fail_msg("%d us, %d us: others %g s, apart %g s", header_us, armed_us,
                          plan.others_s, plan.apart_s);
         }
+}
+
+/* A recording of a large node: scans are not held up by the sums of its applications, and both keep
+ * within the budget. */
+TEST(test_applications_apart)
+{
+    struct governor g;
+    struct governor_plan plan;
+    governor_init(&g, 5, 0.02);
+    note(&g, QUESTION_SYSTEM, 1000);
+    note(&g, QUESTION_SCAN, 80000);
+    note(&g, QUESTION_APPS, 900000);
+    governor_plan(&g, SYSTEM | SCAN | APPS, &plan);
+    assert_true(plan.others_s > 45);
+    g.apart |= APPS;
+    governor_plan(&g, SYSTEM | SCAN | APPS, &plan);
+    assert_true(plan.others_s < 10 && plan.apart_s < 100);
+    assert_true(80000 / plan.others_s + 900000 / plan.apart_s <= 20000);
+    assert_non_null(strstr(plan.why, "scan every"));
 }
 
 /* Questions beside ticks are paid for by the same budget; a quarter of it is left for ticks. */

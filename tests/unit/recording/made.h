@@ -70,6 +70,7 @@ struct made {
     int late_ms, late_every;      /* at every so many-th tick a scheduler is so late; 0: never */
     int blocked_from, blocked_to; /* ticks at which both dirty I/O schedulers are; 0: none */
     int scan_every;               /* at so many-th ticks there are rows of them; 0: at each */
+    int scan_until;               /* and at none after that one; 0: until the end */
     bool churn;                   /* 10 more, others at each tick */
     const char *funs;             /* <<"the label">> of those that run one; NULL: they have none */
     struct made_call calls[MADE_CALLS];
@@ -308,7 +309,8 @@ static void made_tick(struct recorder *r, struct model *m, const struct made *w,
     if (w->rising.key)
         made_rising(r, w, tick);
     made_system(r, m, w, tick);
-    if ((w->n_busy > 0 || w->churn) && (w->scan_every == 0 || tick % w->scan_every == 0))
+    if ((w->n_busy > 0 || w->churn) && (w->scan_every == 0 || tick % w->scan_every == 0) &&
+        (w->scan_until == 0 || tick <= w->scan_until))
         made_scan(r, m, w, tick);
     if (tick > 1)
         made_window(r, w, tick);

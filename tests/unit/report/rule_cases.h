@@ -503,6 +503,35 @@ static void less_at_few_looks(struct made *w)
     many_at_few_looks(w);
     w->busy[0].queue = 5000;
 }
+static void huge_at_two_looks(struct made *w)
+{
+    many_at_few_looks(w);
+    w->scan_every = 30;
+    w->busy[0].queue = 200000;
+}
+static void less_at_two_looks(struct made *w)
+{
+    huge_at_two_looks(w);
+    w->busy[0].queue = 50000;
+}
+/* A recording of a node that starts: the next rows would be later than its end. */
+static void many_at_first(struct made *w)
+{
+    handles_nothing(w);
+    w->ticks = 60;
+    w->scan_until = 3;
+}
+static void drains_at_few_looks(struct made *w)
+{
+    many_at_few_looks(w);
+    w->busy[0].queue = 100000;
+    w->busy[0].queue_step = -1000;
+}
+static void grows_at_few_looks(struct made *w)
+{
+    many_at_few_looks(w);
+    w->busy[0].queue_step = 1000;
+}
 static void waits_in_a_call(struct made *w)
 {
     w->busy[0].queue = 20000;
@@ -1665,6 +1694,13 @@ static const struct {
      "is a bottleneck: its queue never empties", same},
     {"serialised", many_at_few_looks, FINDING_LOOK, "does not handle its 20,000 messages",
      less_at_few_looks},
+    {"serialised", many_at_few_looks, FINDING_LOOK, "does not handle its 20,000 messages",
+     many_at_first},
+    {"serialised", many_at_few_looks, FINDING_LOOK, "does not handle its 20,000 messages",
+     drains_at_few_looks},
+    {"serialised", huge_at_two_looks, FINDING_LOOK, "does not handle its 200,000 messages",
+     less_at_two_looks},
+    {"mailbox_growth", grows_at_few_looks, FINDING_ACT, "is growing: +40,000", drains_at_few_looks},
     {"serialised", holds_much_and_handles_nothing, FINDING_LOOK,
      "beamtop trace NODE receive --procs '<0.41.0>'", same},
     {"serialised", too_many_that_are_not_handled, FINDING_LOOK,
