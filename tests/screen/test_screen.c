@@ -39,6 +39,7 @@ struct scene {
     const char *filter;
     long filter_error_at;
     const char *lost; /* why the connection is lost; NULL: it was reset */
+    double next_s;    /* until the next tick */
 };
 
 /* clang-format off */
@@ -318,12 +319,14 @@ static const struct scene scenes[] = {
      .view = "top",
      .rows = 24,
      .columns = 80,
-     .steps = {{STEP_BETWEEN, ""}}},
+     .steps = {{STEP_BETWEEN, ""}},
+     .next_s = 11.2},
     {.name = "top-between-160x50",
      .view = "top",
      .rows = 50,
      .columns = 160,
-     .steps = {{ACTION_SORT, "message_queue_len"}, {STEP_TICK, ""}, {STEP_BETWEEN, ""}}},
+     .steps = {{ACTION_SORT, "message_queue_len"}, {STEP_TICK, ""}, {STEP_BETWEEN, ""}},
+     .next_s = 11.2},
     {.name = "top-follow",
      .view = "top",
      .rows = 24,
@@ -338,7 +341,12 @@ static const struct scene scenes[] = {
      .rows = 24,
      .columns = 120,
      .steps = {{STEP_TICK, ""}, {STEP_TICK, ""}, {STEP_TICK, ""}}},
-    {.name = "top-paused", .view = "top", .rows = 24, .columns = 80, .steps = {{STEP_PAUSE, ""}}},
+    {.name = "top-paused",
+     .view = "top",
+     .rows = 24,
+     .columns = 80,
+     .steps = {{STEP_PAUSE, ""}},
+     .next_s = 11.2},
     {.name = "top-message",
      .view = "top",
      .rows = 24,
@@ -753,6 +761,7 @@ static void play(const struct scene *scene, struct buf *out)
         screen_update(s);
     }
     struct prompt *prompt = open_prompt(scene, s);
+    screen_set_next_s(s, scene->next_s);
     screen_draw(s, m, &c, &cursor);
     golden_dump(&c, out);
     prompt_free(prompt);

@@ -26,6 +26,7 @@ struct header_state {
     const char *clock; /* "10:42:07" or "" */
     bool paused;
     double frozen_s; /* since the last answer; 0: not frozen; NaN: nothing is asked */
+    double next_s;   /* until the next tick, shown where ticks are rare; NaN: unknown */
     const struct header_recording *recording; /* NULL: none */
     bool several; /* of the nodes in rows, where there are some; so too where none is open */
 };

@@ -71,6 +71,8 @@ void screen_set_clock(struct screen *s, const char *clock);
 void screen_set_paused(struct screen *s, bool paused);
 /* Since the last answer; shown while not live. */
 void screen_set_frozen_s(struct screen *s, double seconds);
+/* Until the next tick, shown where ticks are rare; NaN: unknown. */
+void screen_set_next_s(struct screen *s, double seconds);
 void screen_set_recording(struct screen *s, const struct header_recording *recording);
 void screen_set_message(struct screen *s, enum style style,
                         const char *text); /* NULL or "": none */

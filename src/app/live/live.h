@@ -64,6 +64,8 @@ void live_pause(struct live *l, bool paused);
 void live_hold(struct live *l, bool held);
 /* A question of ours waits for its answer, be it of a tick or of anybody. */
 bool live_is_asking(const struct live *l);
+/* Seconds until what the view needs is asked again; NaN: it is being asked, paused or not live. */
+double live_next_s(const struct live *l);
 void live_refresh(struct live *l); /* a tick now, also while paused */
 /* NULL or "": no filter. ERR_USAGE with the offset of the error; the last good one stays. */
 int live_set_filter(struct live *l, const char *expression, size_t *error_offset,

@@ -93,6 +93,19 @@ bool live_waits_for_all(const struct live *l)
            (l->options.recorded && !l->had_tick && uv_now(l->loop) < l->first_until_ms);
 }
 
+double live_next_s(const struct live *l)
+{
+    const question_mask paced = live_paced_by(l);
+    struct governor_plan plan;
+    uint64_t due_ms = l->others_due_ms;
+    if (l->phase != PHASE_RUNNING || l->paused || l->held || paced == 0 || (l->pending & paced))
+        return (double)NAN;
+    live_plan(l, &plan);
+    if (paced & l->governor.apart)
+        due_ms = live_after_s(l->apart_began_ms, plan.apart_s);
+    return ((double)due_ms - (double)uv_now(l->loop)) / 1000;
+}
+
 /* ---- why they are further apart than asked for */
 
 void live_log_why(struct live *l, const struct governor_plan *plan)

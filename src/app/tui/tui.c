@@ -21,6 +21,7 @@ static void set_clock(struct tui *t)
     screen_set_clock(t->screen, clock_time_text(text, wall_us));
     double frozen_s = t->source ? (double)(uv_now(&t->rt.loop) - t->changed_ms) / 1000.0 : NAN;
     screen_set_frozen_s(t->screen, frozen_s);
+    screen_set_next_s(t->screen, t->live ? live_next_s(t->live) : NAN);
 }
 
 static void end_notice(struct tui *t)

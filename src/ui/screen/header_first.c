@@ -214,7 +214,20 @@ static void add_recording(struct items *l, const struct header_recording *r)
              text);
 }
 
-static void add_cost(struct items *l, const struct model *m)
+/* Ticks further apart than that are rare: one wants to know how long to wait. */
+#define RARE_S 5.0
+
+static void add_next(struct items *l, const struct interval_info *interval,
+                     const struct header_state *state)
+{
+    char text[48];
+    if (!(interval->real_s >= RARE_S) || state->paused || !(state->next_s > 0))
+        return;
+    add_item(l, 2, true, STYLE_VALUE, "next in %s",
+             text_duration(text, sizeof text, ceil(state->next_s)));
+}
+
+static void add_cost(struct items *l, const struct model *m, const struct header_state *state)
 {
     struct interval_info interval = model_interval(m);
     const struct tick_cost *cost = model_cost(m);
@@ -230,6 +243,7 @@ static void add_cost(struct items *l, const struct model *m)
                  interval.idle && model_link(m, NULL) == LINK_LIVE ? "every %s (idle)" : "every %s",
                  text);
     }
+    add_next(l, &interval, state);
     if (!cost || (model_recorded(m) && isnan(cost->target_us)))
         return; /* replaying costs the node nothing */
     text_duration(text, sizeof text, cost->target_us / 1e6);
@@ -249,7 +263,7 @@ static void add_one(struct items *l, const struct model *m, const struct header_
         add_link(l, m, state);
     add_recording(l, state->recording);
     if (header_is_live(m))
-        add_cost(l, m);
+        add_cost(l, m, state);
 }
 
 static void add_nodes(struct items *l, const struct table_detail *nodes, bool paused)

@@ -60,6 +60,11 @@ void screen_set_frozen_s(struct screen *s, double seconds)
     s->frozen_s = seconds;
 }
 
+void screen_set_next_s(struct screen *s, double seconds)
+{
+    s->next_s = seconds;
+}
+
 void screen_set_message(struct screen *s, enum style style, const char *text)
 {
     s->message_style = style;
@@ -519,8 +524,9 @@ static void note_findings(struct screen *s, const struct model *m)
 void screen_draw(struct screen *s, const struct model *m, struct canvas *c,
                  struct tty_cursor *cursor)
 {
-    const struct header_state state = {s->clock, s->paused, s->frozen_s, &s->recording,
-                                       pane_top(panes_focused(s->panes))->ops->several};
+    const struct header_state state = {
+        s->clock,  s->paused,     s->frozen_s,
+        s->next_s, &s->recording, pane_top(panes_focused(s->panes))->ops->several};
     struct pane_look look = look_of(s, m);
     struct rect all = {0, 0, c->rows, c->columns};
     bool prompting = s->prompt && prompt_is_open(s->prompt);

@@ -62,7 +62,7 @@ struct screen {
     char filter[PANE_FILTER_BYTES]; /* the one that applies */
     enum style message_style;
     bool paused;
-    double frozen_s;
+    double frozen_s, next_s;
     struct header_recording recording;
     struct regex *match;
     enum syntax syntax;
