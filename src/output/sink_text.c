@@ -8,6 +8,7 @@
 #include "beamtop/base/text.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/model/related.h"
+#include "beamtop/model/shown_name.h"
 #include "beamtop/model/suspenders.h"
 #include "table.h"
 
@@ -67,6 +68,7 @@ static const char *number_text(struct text_out *t, const struct value *v, char *
 /* A cell as safe text, owned by the arena. */
 static struct slice cell_text(struct text_out *t, const struct value *v)
 {
+    const struct slice text = v->kind == VALUE_TEXT ? shown_name(&t->arena, v->text) : v->text;
     struct buf b;
     char number[64];
     buf_init(&b, 0);
@@ -75,7 +77,7 @@ static struct slice cell_text(struct text_out *t, const struct value *v)
         buf_puts(&b, t->ascii ? "-" : "–");
         break;
     case VALUE_TEXT:
-        text_put_safe(&b, v->text.s, v->text.len, t->ascii);
+        text_put_safe(&b, text.s, text.len, t->ascii);
         break;
     case VALUE_NUMBER:
         if (v->type == COLUMN_TEXT) /* a name that is a number: no grouping of digits */

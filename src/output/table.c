@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "beamtop/base/text.h"
+#include "beamtop/model/shown_name.h"
 
 static size_t width_of(const char *text)
 {
@@ -39,7 +40,7 @@ static void put_table_row(struct buf *out, const char *const *cells, size_t n, u
 const char *text_cell(struct arena *arena, const struct field *f, const void *row, bool ascii)
 {
     const double n = field_number(f, row);
-    const struct slice text = field_text(f, row);
+    const struct slice text = shown_name(arena, field_text(f, row));
     char number[48];
     if (field_is_number(f) && !isnan(n))
         return arena_printf(arena, "%s%s", field_bound_text(f, row, ascii),

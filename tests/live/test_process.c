@@ -59,19 +59,21 @@ static uint16_t epmd_port;
     "Start(p_queue, fun() -> [self() ! {x, I} || I <- lists:seq(1, 60000)] end), "                 \
     "Up = fun(Name, A) -> Start(Name, fun() -> put('$ancestors', A) end) end, "                    \
     "Up(p_odd, [self(), kernel_sup, {a}, \"ab\", 1]), Up(p_none, none), "                          \
-    "Up(p_chars, \"abc\"), Up(p_deep, lists:duplicate(50, self())), ok."
+    "Up(p_chars, \"abc\"), Up(p_deep, lists:duplicate(50, self())), "                              \
+    "Up('Elixir.P.Alias', none), ok."
 
-static const char *const names[] = {"<<\"p_first\">>",      "<<\"p_few\">>",
-                                    "<<\"p_links\">>",      "<<\"p_monitors\">>",
-                                    "<<\"p_suspends\">>",   "<<\"p_binaries\">>",
-                                    "<<\"p_odd\">>",        "<<\"p_none\">>",
-                                    "<<\"p_chars\">>",      "<<\"p_deep\">>",
-                                    "<<\"kernel_sup\">>",   "<<\"init\">>",
-                                    "<<\"code_server\">>",  "<<\"application_controller\">>",
-                                    "<<\"<0.0.0>\">>",      "<<\"<0.1.0>\">>",
-                                    "<<\"<0.1.700>\">>",    "<<\"<0.0.0\">>",
-                                    "<<\"<7.0.0>\">>",      "<<\"surely no atom of it\">>",
-                                    "<<\"kernel_config\">>"};
+static const char *const names[] = {"<<\"p_first\">>",       "<<\"p_few\">>",
+                                    "<<\"p_links\">>",       "<<\"p_monitors\">>",
+                                    "<<\"p_suspends\">>",    "<<\"p_binaries\">>",
+                                    "<<\"p_odd\">>",         "<<\"p_none\">>",
+                                    "<<\"p_chars\">>",       "<<\"p_deep\">>",
+                                    "<<\"kernel_sup\">>",    "<<\"init\">>",
+                                    "<<\"code_server\">>",   "<<\"application_controller\">>",
+                                    "<<\"<0.0.0>\">>",       "<<\"<0.1.0>\">>",
+                                    "<<\"<0.1.700>\">>",     "<<\"<0.0.0\">>",
+                                    "<<\"<7.0.0>\">>",       "<<\"surely no atom of it\">>",
+                                    "<<\"kernel_config\">>", "<<\"Elixir.P.Alias\">>",
+                                    "<<\"P.None\">>",        "<<\"P.Alias\">>"};
 /* The keeper is asked for these in the end. */
 static const char *const large[] = {"<<\"p_many_binaries\">>", "<<\"p_many_links\">>",
                                     "<<\"p_large\">>", "<<\"p_queue\">>"};
@@ -247,6 +249,7 @@ static void test_release(void **state)
     assert_int_equal(node_eval(&n, ATOMS, atoms, sizeof atoms), 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         ask_process(&a, names[i], NATIVELY);
+    assert_string_not_equal(buf_cstr(&a.answer), "gone"); /* P.Alias is the last of them */
     assert_false(a.has_keeper);
     node_expect(&n, ATOMS, atoms);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

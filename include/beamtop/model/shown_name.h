@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Names as the screen and findings show them: without "Elixir.". Commands and patterns keep names
- * as Erlang writes them, and so does what programs read. Pure. */
+ * Names as the screen, tables of commands and findings show them: without "Elixir.". Commands and
+ * patterns keep names as Erlang writes them, and so does what programs read. Pure. */
 #ifndef BEAMTOP_MODEL_SHOWN_NAME_H
 #define BEAMTOP_MODEL_SHOWN_NAME_H
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "process.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/text.h"
 #include "process_terms.h"
 #include "query/who/who.h"
 #include "query/native/values.h"
@@ -26,6 +28,7 @@ struct process_ask {
     uint64_t due_ms;       /* of this question */
     double us;
     struct process_question question; /* borrowed from its argument */
+    char alias[300];                  /* its name with "Elixir.", once that was tried; else "" */
     enum step step;
     struct etf_pid pid;
     bool has_large; /* the last one that was too large … */
@@ -100,6 +103,18 @@ static void finish_answer(struct process_ask *p, struct cursor names)
 
 /* ---- what came */
 
+/* MyApp.Repo is the module of Elixir, unless a process has that very name. */
+static bool try_alias(struct process_ask *p)
+{
+    const struct slice name = p->question.name;
+    if (*p->alias || name.len == 0 || !text_is_capital(name.s[0]) ||
+        name.len + sizeof "Elixir." > sizeof p->alias)
+        return false;
+    snprintf(p->alias, sizeof p->alias, "Elixir.%.*s", (int)name.len, name.s);
+    p->question.name = slice_of(p->alias);
+    return true;
+}
+
 static enum process_found take_pid(struct process_ask *p, struct slice value)
 {
     struct cursor c = values_cursor(value);
@@ -158,7 +173,10 @@ static void take_found(struct process_ask *p, const struct native_answer *answer
         go_on(p);
         return;
     case PROCESS_GONE:
-        send_gone(p);
+        if (p->step == STEP_PID && try_alias(p))
+            go_on(p);
+        else
+            send_gone(p);
         return;
     case PROCESS_LARGE:
         pass_large(p);
@@ -174,6 +192,10 @@ static void on_answer(void *arg, const struct native_answer *answer)
     struct process_ask *p = arg;
     if (!p->asking)
         return;
+    if (p->step == STEP_PID && answer->end == NATIVE_RAISED && try_alias(p)) {
+        go_on(p); /* there is no such atom */
+        return;
+    }
     if (answer->end == NATIVE_RETURNED && p->step == STEP_NAMES) {
         if (take_names(p, answer->value) == PROCESS_ODD)
             fail_answer(p, answer);
@@ -316,6 +338,7 @@ static int ask_process(void *own, unsigned deadline_ms, struct error *err)
         return error_set(err, ERR_LIMIT, "the question before has not ended on the node");
     p->due_ms = uv_now(p->loop) + deadline_ms;
     p->us = 0;
+    p->alias[0] = '\0';
     p->step = p->question.name.len > 0 ? STEP_PID : STEP_WHO;
     const int rc = start_step(p, err);
     p->asking = rc == 0;

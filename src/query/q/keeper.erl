@@ -91,12 +91,21 @@ end,
 
 %% What the user wrote comes as a binary: a name that is not an atom here must not become one, nor
 %% need a pid be one that this release can have. Value: a pid, maybe of no process, or `undefined`.
+Registered = fun(Name) ->
+    try whereis(binary_to_existing_atom(Name, utf8)) catch error:_ -> undefined end
+end,
+%% MyApp.Repo is the module of Elixir, unless a process has that very name.
 PidOf = fun(Who) ->
     try
         case Who of
             _ when is_pid(Who) -> Who;
             <<"<", _/binary>> -> list_to_pid(binary_to_list(Who));
-            _ -> whereis(binary_to_existing_atom(Who, utf8))
+            <<First, _/binary>> when First >= $A, First =< $Z ->
+                case Registered(Who) of
+                    undefined -> Registered(<<"Elixir.", Who/binary>>);
+                    Found -> Found
+                end;
+            _ -> Registered(Who)
         end
     of
         Pid when is_pid(Pid) -> Pid;

@@ -337,6 +337,31 @@ TEST(test_text)
     model_free(m);
 }
 
+/* Names of Elixir's modules are as they are written there; what programs read has the node's. */
+TEST(test_elixir_names)
+{
+    struct model *m = full_model();
+    must(m, ANSWER_SCAN,
+         "{scan, -576460098000000000, 1000000000, 500000, 9, 9, 2, [{<0.41.0>, 9000, 0, "
+         "{{'Elixir.Shop.Cart', {'Elixir.Shop.Cart',init,1}, undefined, shop, {m,f,1}}, 9000, 7, "
+         "4096, {'Elixir.Shop.Cart', wait, 2}}}], []}");
+    must(m, ANSWER_APPS,
+         "{apps, 1000000000, [{'Elixir.Shop', <<>>, <<\"1.0\">>, 5, 4096, 1000, 7}], false}");
+    static const struct {
+        const char *kind, *text, *json;
+    } rows[] = {{"top", "Shop.Cart", "\"Elixir.Shop.Cart\""}, {"apps", "Shop", "\"Elixir.Shop\""}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct buf text = output(SINK_TEXT, sink_kind_find(rows[i].kind), m);
+        struct buf json = output(SINK_JSON, sink_kind_find(rows[i].kind), m);
+        if (!strstr(buf_cstr(&text), rows[i].text) || strstr(buf_cstr(&text), "Elixir."))
+            fail_msg("%s: %s", rows[i].kind, buf_cstr(&text));
+        assert_non_null(strstr(buf_cstr(&json), rows[i].json));
+        buf_clear(&text);
+        buf_clear(&json);
+    }
+    model_free(m);
+}
+
 /* A size that was read some time ago has its age, in each form; one that never was is the least. */
 TEST(test_older_sizes)
 {
