@@ -148,7 +148,7 @@ int command_calls(const struct cli_options *o, const struct app_env *env)
         fputs("beamtop: --at needs a recording's FILE instead of NODE\n", stderr);
         return EXIT_USAGE;
     }
-    if (fleet_is_meant(o->target)) {
+    if (fleet_is_asked(o)) {
         const struct calls_options options = counting_options(o);
         const struct calls_sink_options sink = calls_sink_options_of(&t, NULL);
         return calls_fleet(o, env, &options, &sink);

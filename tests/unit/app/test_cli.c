@@ -234,6 +234,9 @@ TEST(test_calls)
     assert_int_equal(o.n_rest, 1);
     assert_string_equal(o.rest[0], "lists");
     assert_false(o.cap_given[CAP_TIME_MS]);
+    split(&l, "beamtop calls shop lists --cluster");
+    assert_int_equal(cli_parse(l.argc, l.argv, &c, &o, &err), 0);
+    assert_true(o.cluster && !o.by_node);
 }
 
 TEST(test_a_recording)
