@@ -13,7 +13,8 @@
 #include "beamtop/link/way.h"
 #include "way_url.h"
 
-/* What an engine's program has answered last, for a few seconds. Any thread. */
+/* What an engine's program has answered last of a container that runs, for a few seconds. Any
+ * thread. */
 struct container_answer;
 struct container_answer *container_answer_new(void);
 void container_answer_free(struct container_answer *a);

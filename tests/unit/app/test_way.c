@@ -466,6 +466,54 @@ TEST(test_explain)
     }
 }
 
+/* ---- the answer of an engine */
+
+/* A program in place of another one. */
+static void put_program(const char *dir, const char *name, const char *text, char *path,
+                        size_t size)
+{
+    snprintf(path, size, "%s/%s", dir, name);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
+}
+
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define ANSWERS(words) "#!/bin/sh\necho " words "\n"
+
+/* One that says that it does not run serves nobody else. */
+TEST(test_last_answer)
+{
+    static const struct {
+        const char *program, *says; /* says: of the engine; NULL: it runs */
+    } turns[] = {{ANSWERS(ID " 0"), "`podman start"},
+                 {ANSWERS("odd"), "something other than an id"},
+                 {"#!/bin/sh\necho no such container >&2\nexit 1\n", "no such container"},
+                 {ANSWERS(ID " 1"), NULL}};
+    const struct way_url url = {.scheme = WAY_PODMAN, .host = "shop", .node = "shop"};
+    char dir[] = "/tmp/beamtop-way-XXXXXX", path[64], *before = strdup(getenv("PATH"));
+    struct container_answer *last = container_answer_new();
+    assert_non_null(mkdtemp(dir));
+    setenv("PATH", dir, 1);
+    for (size_t i = 0; i < ARRAY_LEN(turns); i++) {
+        struct discover_list list = {0};
+        struct error err = {0};
+        put_program(dir, "podman", turns[i].program, path, sizeof path);
+        if (container_find(&list, &url, last, 60000, -1, &err) == 0)
+            discover_clear(&list);
+        print_message("# %zu: %s\n", i, err.text);
+        if (turns[i].says)
+            assert_non_null(strstr(err.text, turns[i].says));
+        else
+            assert_null(strstr(err.text, "podman"));
+    }
+    setenv("PATH", before, 1);
+    free(before);
+    container_answer_free(last);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(dir), 0);
+}
+
 /* ---- the process of streams */
 
 #define FEW_FILES 16
@@ -480,16 +528,6 @@ static void serve_with_few_files(int asks, const char *dir)
     _exit(0);
 }
 
-/* A kubectl that never answers. */
-static void put_kubectl(const char *dir, char *path, size_t size)
-{
-    static const char text[] = "#!/bin/sh\nexec /bin/sleep 1000\n";
-    snprintf(path, size, "%s/kubectl", dir);
-    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
-    assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
-    close(fd);
-}
-
 /* Each ask is answered at the end: one that gets no stream with the reason. */
 TEST(test_no_files_left)
 {
@@ -502,7 +540,7 @@ TEST(test_no_files_left)
                                 .url = "k8s://shop/web/x@"};
     struct way_say say = {0};
     assert_non_null(mkdtemp(dir));
-    put_kubectl(dir, path, sizeof path);
+    put_program(dir, "kubectl", "#!/bin/sh\nexec /bin/sleep 1000\n", path, sizeof path);
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, asks), 0);
     const pid_t pid = fork();
     if (pid == 0) {
