@@ -154,9 +154,9 @@ struct view_link pane_link(const struct pane *pane)
 static void want_kept(const struct pane_entry *e, int body, struct want *want)
 {
     const struct view_page *page = &e->pages[e->current];
-    for (int i = 0; i < e->table.n_marked; i++)
-        if (e->table.marked_pids[i].id || e->table.marked_pids[i].serial)
-            want_add_pid(&want->scan, &e->table.marked_pids[i]);
+    for (size_t i = 0; i < e->table.n_marks; i++)
+        if (table_mark_is_process(&e->table.marks[i]))
+            want_add_pid(&want->scan, &e->table.marks[i].pid);
     for (size_t i = e->table.top; e->table.held && i < page->n_rows; i++) {
         if (i >= e->table.top + (size_t)body)
             break;
@@ -338,8 +338,8 @@ static void collect_title(const struct pane_entry *e, const struct pane_look *lo
                                          : "");
         add_piece(p, 2, look->filter_is_wrong ? STYLE_ERROR : STYLE_MATCH, text);
     }
-    if (e->table.n_marked > 0 && e->ops->nodes) {
-        snprintf(text, sizeof text, "%d marked", e->table.n_marked);
+    if (e->table.n_marks > 0 && e->ops->nodes) {
+        snprintf(text, sizeof text, "%zu marked", e->table.n_marks);
         add_piece(p, 2, STYLE_MARK, text);
     }
     add_piece(p, 3, STYLE_TITLE_IDLE, page->summary);

@@ -427,8 +427,9 @@ static int act_mark(struct act *a)
         return picker_mark(a->s, a->err);
     if (pane_kind(a->e) != VIEW_TABLE)
         return error_set(a->err, ERR_USAGE, "only rows of a list can be marked");
-    if (!table_mark(&a->e->table, pane_page(a->pane)))
-        return error_set(a->err, ERR_LIMIT, "at most %d rows can be marked", WANT_PIDS);
+    const int rc = table_mark(&a->e->table, pane_page(a->pane), a->err);
+    if (rc != 0)
+        return rc;
     table_move(&a->e->table, pane_page(a->pane), MOVE_DOWN, pane_rows(a->pane));
     return 1;
 }

@@ -16,6 +16,7 @@ void table_init(struct table *t)
 void table_clear(struct table *t)
 {
     free(t->order);
+    free(t->marks);
     *t = (struct table){0};
 }
 
@@ -144,12 +145,13 @@ static void find_table_cursor(struct table *t, const struct view_page *page)
     t->cursor_id = page->rows[t->cursor].id;
 }
 
-static int mark_index(const struct table *t, uint64_t id)
+/* NULL: it is not marked. */
+static struct table_mark *find_mark(const struct table *t, uint64_t id)
 {
-    for (int i = 0; i < t->n_marked; i++)
-        if (t->marked[i] == id)
-            return i;
-    return -1;
+    for (size_t i = 0; i < t->n_marks; i++)
+        if (t->marks[i].id == id)
+            return &t->marks[i];
+    return NULL;
 }
 
 void table_take(struct table *t, struct view_page *page, const struct view_page *before)
@@ -165,7 +167,7 @@ void table_take(struct table *t, struct view_page *page, const struct view_page 
     if (more)
         table_goto(t, page, page->n_rows);
     for (size_t i = 0; i < page->n_rows; i++)
-        if (mark_index(t, page->rows[i].id) >= 0)
+        if (find_mark(t, page->rows[i].id))
             page->rows[i].marked = true;
 }
 
@@ -234,25 +236,41 @@ void table_scroll(struct table *t, const struct view_page *page, int lines, int 
     table_goto(t, page, at);
 }
 
-bool table_mark(struct table *t, const struct view_page *page)
+bool table_mark_is_process(const struct table_mark *mark)
+{
+    return mark->pid.id != 0 || mark->pid.serial != 0;
+}
+
+static int add_mark(struct table *t, const struct view_row *row, struct error *err)
+{
+    const struct table_mark mark = {.id = row->id,
+                                    .pid = row->link.kind == TARGET_PROCESS ? row->link.pid
+                                                                            : (struct etf_pid){0}};
+    size_t processes = 0;
+    for (size_t i = 0; i < t->n_marks; i++)
+        processes += table_mark_is_process(&t->marks[i]);
+    if (table_mark_is_process(&mark) && processes >= WANT_PIDS)
+        return error_set(err, ERR_LIMIT, "at most %d processes can be marked", WANT_PIDS);
+    if (t->n_marks >= TABLE_MARKS)
+        return error_set(err, ERR_LIMIT, "at most %d rows can be marked", TABLE_MARKS);
+    t->marks = alloc_grow(t->marks, t->n_marks, sizeof *t->marks);
+    t->marks[t->n_marks++] = mark;
+    return 0;
+}
+
+int table_mark(struct table *t, const struct view_page *page, struct error *err)
 {
     if (t->cursor >= page->n_rows)
-        return false;
+        return error_set(err, ERR_NOT_FOUND, "there is no row to mark");
     struct view_row *row = &page->rows[t->cursor];
-    int at = mark_index(t, row->id);
-    if (at < 0 && t->n_marked == WANT_PIDS)
-        return false;
-    row->marked = at < 0;
-    if (at < 0) {
-        t->marked[t->n_marked] = row->id;
-        t->marked_pids[t->n_marked++] =
-            row->link.kind == TARGET_PROCESS ? row->link.pid : (struct etf_pid){0, 0, 0};
-    } else {
-        t->n_marked--;
-        t->marked[at] = t->marked[t->n_marked];
-        t->marked_pids[at] = t->marked_pids[t->n_marked];
-    }
-    return true;
+    struct table_mark *mark = find_mark(t, row->id);
+    const int rc = mark ? 0 : add_mark(t, row, err);
+    if (rc != 0)
+        return rc;
+    if (mark)
+        *mark = t->marks[--t->n_marks];
+    row->marked = !mark;
+    return 0;
 }
 
 bool table_row_matches(const struct view_page *page, const struct view_row *row, struct regex *re)

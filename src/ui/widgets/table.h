@@ -24,6 +24,13 @@ enum move {
 };
 /* clang-format on */
 
+#define TABLE_MARKS 1000 /* nodes of a list; of processes WANT_PIDS: the node is asked for each */
+
+struct table_mark {
+    uint64_t id;        /* of the row */
+    struct etf_pid pid; /* of a process; else zeroed */
+};
+
 struct table {
     size_t cursor;      /* index of the cursor's row */
     uint64_t cursor_id; /* 0: none yet */
@@ -35,9 +42,8 @@ struct table {
     bool to_end;        /* the cursor goes to the last row as soon as there are more */
     uint64_t *order;    /* identities in the order shown */
     size_t n_order, cap_order;
-    struct etf_pid marked_pids[WANT_PIDS];
-    uint64_t marked[WANT_PIDS];
-    int n_marked;
+    struct table_mark *marks;
+    size_t n_marks;
     uint64_t folded[TABLE_FOLDED]; /* rows whose descendants are hidden */
     size_t n_folded;
     int grown[TABLE_COLUMNS]; /* the widest text seen of each column: widths do not shrink again */
@@ -71,7 +77,9 @@ void table_forget_widths(struct table *t);
 bool table_move(struct table *t, const struct view_page *page, enum move move, int rows);
 void table_scroll(struct table *t, const struct view_page *page, int lines, int rows);
 void table_goto(struct table *t, const struct view_page *page, size_t index);
-bool table_mark(struct table *t, const struct view_page *page); /* toggles; false: no room */
+bool table_mark_is_process(const struct table_mark *mark);
+/* Marks the cursor's row, or takes its mark away. ERR_NOT_FOUND: there is none; ERR_LIMIT. */
+int table_mark(struct table *t, const struct view_page *page, struct error *err);
 bool table_row_matches(const struct view_page *page, const struct view_row *row, struct regex *re);
 /* The next row (direction 1) or the one before (-1) with a cell that matches; false: none. */
 bool table_find(struct table *t, const struct view_page *page, struct regex *re, int direction);

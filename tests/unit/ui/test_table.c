@@ -176,6 +176,7 @@ TEST(test_moves_stay_inside)
     };
     struct table t;
     struct view_page page;
+    struct error err = {0};
     table_init(&t);
     page_init(&page);
     fill(&page, "abcdefghij");
@@ -189,9 +190,50 @@ TEST(test_moves_stay_inside)
     fill(&page, "");
     table_take(&t, &page, NULL);
     assert_false(table_move(&t, &page, MOVE_DOWN, 5));
-    assert_false(table_mark(&t, &page));
+    assert_int_equal(table_mark(&t, &page, &err), ERR_NOT_FOUND);
     table_clear(&t);
     page_clear(&page);
+}
+
+/* As many as a list of nodes has; of processes as many as a node is asked for beside the first. */
+TEST(test_marks)
+{
+    static const struct {
+        enum link_kind kind;
+        size_t most;
+        const char *says;
+    } rows[] = {{TARGET_NODE, TABLE_MARKS, "rows"}, {TARGET_PROCESS, WANT_PIDS, "processes"}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct table t;
+        struct view_page page;
+        struct error err = {0};
+        table_init(&t);
+        page_init(&page);
+        page_columns(&page, columns, ARRAY_LEN(columns));
+        for (size_t k = 0; k <= rows[i].most; k++) {
+            struct view_row *row = page_row(&page);
+            row->id = k + 1;
+            row->link = (struct view_link){.kind = rows[i].kind, .pid = {.id = (uint32_t)k + 1}};
+        }
+        table_take(&t, &page, NULL);
+        for (size_t k = 0; k < rows[i].most; k++) {
+            table_goto(&t, &page, k);
+            assert_int_equal(table_mark(&t, &page, &err), 0);
+        }
+        table_goto(&t, &page, rows[i].most);
+        assert_int_equal(table_mark(&t, &page, &err), ERR_LIMIT);
+        assert_non_null(strstr(err.text, rows[i].says));
+        assert_false(page.rows[rows[i].most].marked);
+        table_goto(&t, &page, 3); /* the last one takes its place */
+        assert_int_equal(table_mark(&t, &page, &err), 0);
+        for (size_t k = 0; k <= rows[i].most; k++)
+            page.rows[k].marked = false;
+        table_take(&t, &page, NULL);
+        for (size_t k = 0; k <= rows[i].most; k++)
+            assert_int_equal(page.rows[k].marked, k != 3 && k < rows[i].most);
+        table_clear(&t);
+        page_clear(&page);
+    }
 }
 
 TEST(test_hits)
