@@ -88,7 +88,7 @@ UNIT_APP = tests/unit/app/test_actions tests/unit/app/test_cli tests/unit/app/te
 	tests/unit/app/test_record_client tests/unit/app/test_record_detach \
 	tests/unit/app/test_record_retry tests/unit/app/test_record_status tests/unit/app/test_report \
 	tests/unit/app/test_fleet_names tests/unit/app/test_fleet_log tests/unit/app/test_merge tests/unit/app/test_mesh tests/unit/app/test_trace_history tests/unit/app/test_trigger \
-	tests/unit/app/test_fleet_join \
+	tests/unit/app/test_fleet_join tests/unit/app/test_fleet_trace \
 	tests/unit/app/test_fleet_facts \
 	tests/unit/app/test_fleet_index tests/unit/app/test_together tests/unit/app/test_way
 UNIT_SHORT = $(UNIT_BASE) $(UNIT_ETF) $(UNIT_LINK) $(UNIT_LOCAL) $(UNIT_QUERY) $(UNIT_MODEL) \

@@ -40,6 +40,8 @@ const struct trace_log *trace_session_log(const struct session *t);
 void trace_pause(struct session *t, bool paused); /* shuts the budget; time runs on */
 /* Within the ceilings; counted from the start, as the first value was. */
 int trace_set_cap(struct session *t, enum cap cap, uint64_t value, struct error *err);
+/* Whether that would succeed: 0, else its error. Nothing is set. */
+int trace_check_cap(const struct session *t, enum cap cap, uint64_t value, struct error *err);
 /* As much time, and as many events, as at its start, but from now on; within the ceilings. */
 int trace_extend(struct session *t, struct error *err);
 /* From now on only this process, or only this pattern. */

@@ -228,25 +228,38 @@ size_t fleet_trace_extend(struct fleet_trace *t, struct error *err)
     return n;
 }
 
+/* What each that runs gets of a new cap, checked or set. */
+static int set_parts(const struct fleet_trace *t, enum cap cap, uint64_t value, bool checks,
+                     struct error *err)
+{
+    const size_t parts = count_running(t);
+    size_t part = 0;
+    int rc = 0;
+    for (size_t i = 0; i < t->all.n && rc == 0; i++) {
+        struct session *s = t->all.parts[i].session;
+        if (!session_runs(s))
+            continue;
+        const uint64_t share = cap == CAP_EVENTS ? share_of(value, part++, parts) : value;
+        rc = checks ? trace_check_cap(s, cap, share, err) : trace_set_cap(s, cap, share, err);
+        if (rc != 0)
+            error_context(err, "%s", fleet_name(t->all.fleet, i));
+    }
+    return rc;
+}
+
 int fleet_trace_set(struct fleet_trace *t, const char *words, struct error *err)
 {
     struct caps caps = t->request->caps;
-    const size_t parts = count_running(t);
-    size_t part = 0;
     enum cap cap;
     int rc = caps_parse_words(&caps, words, &cap, err);
     if (rc == 0 && cap == CAP_EVENTS && t->first > 0)
         rc = error_set(err, ERR_USAGE, "the first %llu events end it: start another trace",
                        (unsigned long long)t->first);
     if (rc == 0 && cap == CAP_EVENTS)
-        rc = check_share(caps.value[cap], parts, err);
-    for (size_t i = 0; i < t->all.n && rc == 0; i++)
-        if (session_runs(t->all.parts[i].session)) {
-            const uint64_t all = caps.value[cap];
-            rc = trace_set_cap(t->all.parts[i].session, cap,
-                               cap == CAP_EVENTS ? share_of(all, part++, parts) : all, err);
-        }
-    return rc;
+        rc = check_share(caps.value[cap], count_running(t), err);
+    if (rc == 0)
+        rc = set_parts(t, cap, caps.value[cap], true, err);
+    return rc == 0 ? set_parts(t, cap, caps.value[cap], false, err) : rc;
 }
 
 /* ---- the end */

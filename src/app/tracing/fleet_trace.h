@@ -56,7 +56,8 @@ void fleet_trace_init(struct fleet_trace *t);  /* before the sessions are opened
 void fleet_trace_clear(struct fleet_trace *t); /* after they were closed; zeroed is fine */
 /* trace_extend() of all that run; how many. With `first` only their time goes on. */
 size_t fleet_trace_extend(struct fleet_trace *t, struct error *err);
-/* `CAP VALUE` of all that run; events are divided among them. */
+/* `CAP VALUE` of all that run, or, where one of them refuses it, of none; events are divided among
+ * them. */
 int fleet_trace_set(struct fleet_trace *t, const char *words, struct error *err);
 /* Puts all that has come, whatever may come yet. */
 void fleet_trace_put_all(struct fleet_trace *t);

@@ -37,19 +37,25 @@ void trace_pause(struct session *s, bool paused)
     session_changed(&t->s);
 }
 
+int trace_check_cap(const struct session *s, enum cap cap, uint64_t value, struct error *err)
+{
+    struct caps ignored = {0};
+    if (s->touched && s->status->phase >= SESSION_ARMING && !cap_table[cap].atom)
+        return error_set(err, ERR_USAGE, "%s can only be set before a trace starts",
+                         cap_table[cap].key);
+    return caps_set(&ignored, cap, value, err);
+}
+
 int trace_set_cap(struct session *s, enum cap cap, uint64_t value, struct error *err)
 {
     struct trace_session *t = (struct trace_session *)s;
-    const char *atom = cap_table[cap].atom;
-    if (s->touched && s->status->phase >= SESSION_ARMING && !atom)
-        return error_set(err, ERR_USAGE, "%s can only be set before a trace starts",
-                         cap_table[cap].key);
-    int rc = caps_set(&t->state->caps, cap, value, err);
+    int rc = trace_check_cap(s, cap, value, err);
     if (rc)
         return rc;
+    t->state->caps.value[cap] = value;
     if (trace_is_set(t)) {
         struct builder *b = trace_term(t, "cap", 4);
-        build_atom(b, atom);
+        build_atom(b, cap_table[cap].atom);
         build_int(b, (int64_t)value);
         session_tell(&t->s, b);
     }
