@@ -31,10 +31,10 @@ put_image() {
 
 # ---- the engines: `engine WORD…` runs one; all have what containers here need
 
-put_podman() { # DIRECTORY
+put_podman() { # DIRECTORY [DRIVER [OPTION]]
     mkdir -p "$1" "$1/run"
-    printf '[storage]\ndriver = "vfs"\ngraphroot = "%s"\nrunroot = "%s"\n[storage.options.vfs]\nignore_chown_errors = "true"\n' \
-        "$1/graph" "$1/runroot" >"$1/storage.conf"
+    printf '[storage]\ndriver = "%s"\ngraphroot = "%s"\nrunroot = "%s"\n[storage.options.%s]\nignore_chown_errors = "true"\n%s\n' \
+        "${2-vfs}" "$1/graph" "$1/runroot" "${2-vfs}" "${3-}" >"$1/storage.conf"
     # crun needs one version of cgroups; runc takes what is there.
     runtime=$(command -v runc || command -v crun)
     printf '[engine]\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\ntmp_dir = "%s"\nruntime = "%s"\n[containers]\nlog_driver = "k8s-file"\n' \
@@ -44,9 +44,10 @@ as_root() {
     CONTAINERS_STORAGE_CONF=$work/podman/storage.conf CONTAINERS_CONF=$work/podman/containers.conf HOME=$work/home \
         XDG_RUNTIME_DIR=$work/run "$@"
 }
+owned=owner # its directory: an engine keeps one driver
 as_owner() {
-    CONTAINERS_STORAGE_CONF=$work/owner/storage.conf CONTAINERS_CONF=$work/owner/containers.conf HOME=$work/owner \
-        XDG_RUNTIME_DIR=$work/owner/run setpriv --reuid $owner --regid $owner --clear-groups "$@"
+    CONTAINERS_STORAGE_CONF=$work/$owned/storage.conf CONTAINERS_CONF=$work/$owned/containers.conf HOME=$work/$owned \
+        XDG_RUNTIME_DIR=$work/$owned/run setpriv --reuid $owner --regid $owner --clear-groups "$@"
 }
 with_docker() { DOCKER_HOST=unix://$work/docker.sock HOME=$work/home XDG_RUNTIME_DIR=$work/run "$@"; }
 
@@ -81,7 +82,7 @@ looks() { # AS WORD…
     shift
     "$as" env LOOKS_FROM="$work" "$beamtop" "$@" --timeout 60 </dev/null >"$work/out" 2>"$work/err"
 }
-looks_left() { grep -ls "LOOKS_FROM=$work" /proc/[0-9]*/environ; ls -d "$work"/run/beamtop-* "$work"/owner/run/beamtop-*; }
+looks_left() { grep -ls "LOOKS_FROM=$work" /proc/[0-9]*/environ; ls -d "$work"/run/beamtop-* "$work"/owner/run/beamtop-* "$work"/fused/run/beamtop-*; }
 no_looks_left() { [ -z "$(looks_left 2>/dev/null)" ]; }
 fails() { # AS CODE WORDS URL
     looks "$1" info "$4"
@@ -130,6 +131,22 @@ podman_of_a_user() {
     chown -R $owner "$work/owner"
     lives_through as_owner podman podman://mine mine
 }
+# Its files are read in its user namespace only: outside of it compiled functions are unknown, in words.
+podman_with_fuse_overlayfs() {
+    has podman && has setpriv && has fuse-overlayfs || return 0
+    setpriv --reuid $owner --regid $owner --clear-groups test -r /dev/fuse -a -w /dev/fuse || { not_tried "/dev/fuse is not for all"; return 0; }
+    owned=fused
+    put_podman "$work/$owned" overlay "mount_program = \"$(command -v fuse-overlayfs)\""
+    chown -R $owner "$work/$owned"
+    as=as_owner engine=podman name=fused
+    run_vm && is_fused && looks as_owner pstack podman://fused --all && told 'podman unshare beamtop' &&
+        has_its_node as_owner podman://fused fused &&
+        as_owner podman unshare env LOOKS_FROM="$work" "$beamtop" pstack podman://fused --all >"$work/out" 2>"$work/err" &&
+        ! told 'cannot be read' >/dev/null && as_owner podman rm -f fused >"$work/log" 2>&1 && wait_until 60 no_looks_left && return
+    cat "$work/log" "$work/err"
+    return 1
+}
+is_fused() { grep -q ' / fuse.fuse-overlayfs ' "/proc/$(as_owner podman inspect --format '{{.State.Pid}}' fused)/mounts"; }
 docker_of_root() {
     [ -n "$dockerd_program" ] || { not_tried "no dockerd here"; return 0; }
     has docker || return 0
@@ -149,7 +166,9 @@ says_who_does_not_answer() {
 
 stop_all() {
     if [ -d "$work/podman" ]; then as_root podman rm -fa; as_root podman rmi -fa; fi >/dev/null 2>&1
-    if [ -d "$work/owner" ]; then as_owner podman rm -fa; as_owner podman rmi -fa; as_owner podman system migrate; fi >/dev/null 2>&1
+    for owned in owner fused; do
+        if [ -d "$work/$owned" ]; then as_owner podman rm -fa; as_owner podman rmi -fa; as_owner podman system migrate; fi >/dev/null 2>&1
+    done
     if [ -n "$dockerd_pid" ]; then
         with_docker docker ps -aq | while read -r id; do with_docker docker rm -f "$id"; done
         kill "$dockerd_pid"
@@ -163,7 +182,7 @@ trap 'exit 130' HUP INT TERM PIPE
 command -v podman >/dev/null || [ -n "$dockerd_program" ] || skip_all "neither podman nor dockerd here"
 mkdir -p "$work/run" "$work/home"
 run put_image
-for case in podman_of_root podman_of_a_user docker_of_root says_who_does_not_answer; do
+for case in podman_of_root podman_of_a_user podman_with_fuse_overlayfs docker_of_root says_who_does_not_answer; do
     run $case
 done
 finish

@@ -51,6 +51,8 @@ bool images_symbol(struct images *i, uint64_t address, struct image_symbol *out)
 uint64_t images_find(struct images *i, const char *name);
 /* Writable segments of the executable, for jit_scan(); the number written. */
 size_t images_writable(const struct images *i, struct jit_range *out, size_t size);
+/* The executable's file must not be read, so nothing of it is known. */
+bool images_is_denied(const struct images *i);
 /* A quarter of the executable's code or more is covered by symbols: its functions have names. */
 bool images_has_symbols(const struct images *i);
 /* The executable has no symbol table, nor a debug file: only what it exports has a name. */

@@ -68,6 +68,12 @@ size_t images_writable(const struct images *i, struct jit_range *out, size_t siz
     return 0;
 }
 
+bool images_is_denied(const struct images *i)
+{
+    (void)i;
+    return false;
+}
+
 bool images_has_symbols(const struct images *i)
 {
     (void)i;

@@ -33,6 +33,7 @@ struct image {
     uint64_t inode;
     int fd;                      /* -1: could not be opened, or read already */
     bool executable, unreadable; /* the VM's own; opened, but not an ELF file */
+    bool denied;                 /* not opened, since that is not allowed */
     enum frame_kind kind;
     struct image_file file;
 };
@@ -116,10 +117,12 @@ static int open_mapped(const char *path, const struct image *image)
 
 /* In a container the path is that of its root; in a chroot that of the reader; a file that was
  * replaced has none, and root finds it by its mapping. */
-static int open_image(pid_t pid, const struct image *image, const struct image_map *m)
+static int open_image(pid_t pid, struct image *image, const struct image_map *m)
 {
     char *path = alloc_printf("/proc/%d/root%s", (int)pid, image->path);
+    errno = 0;
     int fd = open_mapped(path, image);
+    const bool denied = fd < 0 && errno == EACCES;
     free(path);
     if (fd < 0)
         fd = open_mapped(image->path, image);
@@ -128,6 +131,7 @@ static int open_image(pid_t pid, const struct image *image, const struct image_m
         fd = open_mapped(path, image);
         free(path);
     }
+    image->denied = fd < 0 && denied;
     return fd;
 }
 
@@ -401,6 +405,14 @@ size_t images_writable(const struct images *i, struct jit_range *out, size_t siz
             out[n++] = (struct jit_range){start, start + s->size};
     }
     return n;
+}
+
+bool images_is_denied(const struct images *i)
+{
+    for (size_t k = 0; k < i->n_images; k++)
+        if (i->images[k].executable && i->images[k].denied)
+            return true;
+    return false;
 }
 
 bool images_has_symbols(const struct images *i)

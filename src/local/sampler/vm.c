@@ -129,7 +129,13 @@ void vm_parse(struct vm *v)
     v->by_symbol = v->descriptor != 0;
     if (!v->by_symbol)
         v->descriptor = jit_scan(&v->memory, ranges, n);
-    if (v->descriptor == 0)
+    if (v->descriptor == 0 && images_is_denied(v->images))
+        error_set(&v->why_no_code, ERR_SYSTEM,
+                  "the program of process %d cannot be read: it is probably on fuse-overlayfs of a "
+                  "rootless container, which only its user namespace can read. `podman unshare "
+                  "beamtop …` reads its compiled functions there",
+                  (int)v->pid);
+    else if (v->descriptor == 0)
         error_set(&v->why_no_code, ERR_NOT_FOUND,
                   "no JIT in process %d: compiled functions can be read on x86-64 and aarch64 with "
                   "OTP 25 and later, not with emulators built without the JIT",
