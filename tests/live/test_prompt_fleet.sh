@@ -101,6 +101,19 @@ asks_for_the_rest() {
     start_last && [ "$asked" = 0 ]
 }
 
+# Tab asks a node that answers, when the one that was asked does not, or is lost. A stopped one may be lost, too.
+completes_by_another() {
+    [ "$count" -ge 2 ] || { not_tried "one release here"; return 0; }
+    first=${names%%,*}
+    tm_keys t && tm_wait 'nodes>' && tm_type 'fleet_load:work(_)' && tm_wait "on $first: " || return 1
+    stopped=$(pgrep -f -- "-name $first " | head -n 1)
+    kill -STOP "$stopped"
+    tm_wait_line "${first%@*}.* (late|lost) " && tm_keys C-u && tm_type 'fleet_load:po' && tm_keys Tab && tm_wait 'fleet_load:pong'
+    completed=$?
+    kill -CONT "$stopped"
+    [ "$completed" = 0 ] && tm_keys Escape && tm_wait_line "$count nodes +$count answering" && quits
+}
+
 # The part of one ends with it, the others go on until they are stopped.
 loses_one() {
     traces 'fleet_load:ping/1 --time 10m' && tm_wait_line 'running.*function' && end_last && tm_wait_line "${last%@*} +ended.*NOT VERIFIED" && tm_wait_line 'running.*function' &&
@@ -116,9 +129,9 @@ a_kill_leaves_nothing() {
     tm_wait 'ended=137'
 }
 
-for case in has_one_log traces_marked is_stopped is_extended ends_by_the_first asks_for_the_rest loses_one a_kill_leaves_nothing; do
+for case in has_one_log traces_marked is_stopped is_extended ends_by_the_first asks_for_the_rest completes_by_another loses_one a_kill_leaves_nothing; do
     eval "shows_$case() { on_screen $case; }"
 done
 
 run_on_several shows_has_one_log shows_traces_marked shows_is_stopped shows_is_extended shows_ends_by_the_first shows_asks_for_the_rest \
-    shows_loses_one shows_a_kill_leaves_nothing
+    shows_completes_by_another shows_loses_one shows_a_kill_leaves_nothing

@@ -267,6 +267,13 @@ struct live *fleet_live(const struct fleet *f, size_t node)
     return m->state == MEMBER_UP ? m->live : NULL;
 }
 
+bool fleet_answers(const struct fleet *f, size_t node)
+{
+    const struct member *m = f->members[node];
+    const char *text;
+    return m->state == MEMBER_UP && model_link(m->model, &text) != LINK_STALE;
+}
+
 bool fleet_are_one(const struct fleet *f, size_t a, size_t b)
 {
     const struct live *x = fleet_live(f, a), *y = fleet_live(f, b);

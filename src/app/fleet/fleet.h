@@ -106,6 +106,7 @@ int fleet_take_mesh(struct fleet *f, struct model *m, struct error *err);
 size_t fleet_linked(const struct fleet *f);
 const char *fleet_name(const struct fleet *f, size_t node);
 struct live *fleet_live(const struct fleet *f, size_t node); /* NULL: it is not up */
+bool fleet_answers(const struct fleet *f, size_t node);      /* it is up, and not late */
 /* Nodes that are not connected are tried again now. */
 void fleet_retry(struct fleet *f);
 /* While sessions run: idle nodes are asked as often as the interval says, since their clocks are

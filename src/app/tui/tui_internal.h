@@ -70,7 +70,8 @@ struct tui_several {
     void (*act)(void *own, enum action action, const char *arg);
     /* What the prompt begins with: "trace 3 nodes> ". */
     void (*mark)(void *own, char *out, size_t size);
-    struct live *(*live)(void *own); /* a node that names are asked of; NULL: none is up */
+    /* A node that names are asked of: `now`, while it answers; NULL: none is up. */
+    struct live *(*live)(void *own, const struct live *now);
     /* prompted: on the nodes that the mark has named. *offset is the byte of the line that is
        wrong. */
     int (*start)(void *own, const char *line, bool prompted, size_t *offset, struct error *err);

@@ -53,6 +53,12 @@ static void show_known_names(struct tui_naming *n)
     tui_touch(n->tui);
 }
 
+static void choose_named(struct tui_naming *n)
+{
+    if (n->names->choose)
+        n->names->choose(n->arg);
+}
+
 static void look_at_line(struct tui_naming *n, const char *line)
 {
     struct trace_request defaults;
@@ -86,8 +92,10 @@ static void on_typing_pause(uv_timer_t *timer)
         return;
     }
     uv_timer_start(&n->pause, on_typing_settled, SETTLE_MS, 0);
-    if (is_open(n))
-        look_at_line(n, prompt_line(n->tui->prompt, &point));
+    if (!is_open(n))
+        return;
+    choose_named(n);
+    look_at_line(n, prompt_line(n->tui->prompt, &point));
 }
 
 static void on_names_known(void *arg)
@@ -98,9 +106,10 @@ static void on_names_known(void *arg)
     if (n->looked)
         show_known_names(n);
     if (n->completing && !assist_is_asking(n->assist)) {
-        n->completing = false;
+        const struct live *asked = n->assisted;
         prompt_complete_again(n->tui->prompt);
-        n->completing = false; /* once for a key: an unanswered question is not repeated */
+        /* Once for a key: an unanswered question goes to another node only. */
+        n->completing = n->completing && n->assisted != asked;
     }
     tui_touch(n->tui);
 }
@@ -146,6 +155,8 @@ static void complete_names(void *ctx, const char *line, size_t point, struct com
     struct tui_naming *n = ctx;
     struct trace_request defaults;
     settings_request(&n->tui->settings, false, &defaults);
+    n->completing = false;
+    choose_named(n);
     n->completing = !n->names->complete(out, n->assist, defaults.syntax, line, point);
     if (n->names->listed)
         n->names->listed(n->arg, out->len);
@@ -186,11 +197,16 @@ static void link_names(struct tui_naming *n, struct live *of)
 void tui_names_follow(struct tui *t, struct live *of)
 {
     struct tui_naming *n = t->own[TUI_NAMES];
+    const bool completing = n->completing;
+    if (n->names && n->names->of != of) /* another prompt took its place */
+        return;
     lose_names_link(n);
     if (!of || !is_open(n))
         return;
     link_names(n, of);
     on_line_changed(n, NULL);
+    if (completing)
+        prompt_complete_again(t->prompt);
 }
 
 void tui_names_open(struct tui *t, const struct tui_names *names, void *arg, const char *line)

@@ -23,8 +23,9 @@ struct tui_names {
     bool (*complete)(struct completion *out, struct assist *a, enum syntax syntax, const char *line,
                      size_t point);
     void (*accepted)(void *arg, const char *line);
-    struct live *of;         /* the node whose names they are; NULL: the one on the screen */
-    bool (*held)(void *arg); /* nothing may be asked of the node now; NULL: never */
+    struct live *of;           /* the node whose names they are; NULL: the one on the screen */
+    void (*choose)(void *arg); /* before it is asked: tui_names_follow() of another; NULL: never */
+    bool (*held)(void *arg);   /* nothing may be asked of the node now; NULL: never */
 
     /* Where a hint shows what is known: its first line, and what follows the second in place of
        that the cost is measured first; NULL: nothing. */

@@ -128,19 +128,29 @@ static void note_listed(void *arg, size_t n)
 static void choose_node(struct tui_trace *tr)
 {
     struct tui *t = tr->s.tui;
-    tr->names.of = t->several->live(t->own[TUI_SEVERAL]);
+    tr->names.of = t->several->live(t->own[TUI_SEVERAL], tr->names.of);
     const char *of = tr->names.of ? live_peer_node(tr->names.of) : NULL;
     snprintf(tr->of, sizeof tr->of, "%.60s", of ? of : "");
 }
 
+/* Of several nodes it goes on with the names of one that answers. */
+static void follow_node(void *arg)
+{
+    struct tui_trace *tr = arg;
+    const struct live *before = tr->names.of;
+    if (!tr->is_several)
+        return;
+    choose_node(tr);
+    if (tr->names.of != before)
+        tui_names_follow(tr->s.tui, tr->names.of);
+}
+
 void tui_trace_prompt_lost(struct tui_trace *tr)
 {
-    if (!tr->is_several) {
+    if (tr->is_several)
+        follow_node(tr);
+    else
         tui_names_lost(tr->s.tui);
-        return;
-    }
-    choose_node(tr);
-    tui_names_follow(tr->s.tui, tr->names.of);
 }
 
 void tui_trace_prompt(struct tui_trace *tr, const char *initial)
@@ -148,6 +158,7 @@ void tui_trace_prompt(struct tui_trace *tr, const char *initial)
     static const struct tui_names one = {.kind = PROMPT_TRACE,
                                          .line = NAMES_TRACE,
                                          .mark = "trace> ",
+                                         .choose = follow_node,
                                          .complete = complete_trace,
                                          .accepted = submit_prompted,
                                          .show = show_trace_line,

@@ -442,9 +442,9 @@ static void put_mark(void *own, char *out, size_t size)
              all ? "" : s->meant.which, n == 1 ? "" : "s");
 }
 
-static struct live *live_of_names(void *own)
+static struct live *live_of_names(void *own, const struct live *now)
 {
-    return several_live(own);
+    return several_live(own, now);
 }
 
 /* ---- the end */

@@ -46,7 +46,8 @@ void several_keep(struct tui_several_trace *s);
 void several_forget(struct several_nodes *nodes);
 /* That one of them is, by its name. */
 bool several_means(const struct tui_several_trace *s, const char *name);
-/* The first of them that is up; NULL: none is. */
-struct live *several_live(const struct tui_several_trace *s);
+/* The one of them to ask: `now`, while it answers, else the first that does, else one that is up;
+ * NULL: none is. */
+struct live *several_live(const struct tui_several_trace *s, const struct live *now);
 
 #endif

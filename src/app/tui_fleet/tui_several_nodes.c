@@ -87,14 +87,18 @@ bool several_means(const struct tui_several_trace *s, const char *name)
     return false;
 }
 
-struct live *several_live(const struct tui_several_trace *s)
+struct live *several_live(const struct tui_several_trace *s, const struct live *now)
 {
     const struct fleet *f = tui_fleet(s->tui);
+    struct live *answers = NULL, *up = NULL;
     struct session_port port;
-    struct error ignored = {0};
-    for (size_t i = 0; f && i < fleet_size(f); i++)
-        if (several_means(s, fleet_name(f, i)) && fleet_live(f, i) &&
-            live_port(fleet_live(f, i), &port, &ignored) == 0)
-            return fleet_live(f, i);
-    return NULL;
+    for (size_t i = 0; f && i < fleet_size(f); i++) {
+        struct live *live = fleet_live(f, i);
+        if (!several_means(s, fleet_name(f, i)) || !fleet_port(f, i, &port))
+            continue;
+        up = up ? up : live;
+        if (fleet_answers(f, i) && (!answers || live == now))
+            answers = live;
+    }
+    return answers ? answers : up;
 }
