@@ -83,6 +83,15 @@ is_extended() {
     tm_wait "$count of $count nodes: events" && tm_wait_line " $((count * 10)) events" && quits
 }
 
+# From an event to its process on its node, and back; then only that process, and the parts of others end.
+is_narrowed() {
+    traces 'fleet_load:watch(_, _) --events 10000 --force --time 10m' && tm_wait_line '<0\.[0-9]+\.0>.*fleet_load:watch' &&
+        tm_keys End u && tm_wait_line '^ Activity' && tm_keys Escape && tm_wait_line 'running.*function' && tm_keys End i &&
+        tm_wait 'from now on only this process of' && wait_until "$tm_wait_s" one_runs && tm_keys x &&
+        tm_wait "$count of $count nodes verified, nothing left" && quits
+}
+one_runs() { [ "$(tm_text | grep -cE '^ fleet_load[0-9]+x[0-9]+ +running')" = 1 ]; }
+
 # The first k events anywhere end it everywhere.
 ends_by_the_first() {
     all_order work
@@ -105,7 +114,7 @@ asks_for_the_rest() {
 completes_by_another() {
     [ "$count" -ge 2 ] || { not_tried "one release here"; return 0; }
     first=${names%%,*}
-    tm_keys t && tm_wait 'nodes>' && tm_type 'fleet_load:work(_)' && tm_wait "on $first: " || return 1
+    tm_keys t && tm_wait 'nodes>' && tm_type 'lists:seq(_, _)' && tm_wait "on $first: " || return 1
     stopped=$(pgrep -f -- "-name $first " | head -n 1)
     kill -STOP "$stopped"
     tm_wait_line "${first%@*}.* (late|lost) " && tm_keys C-u && tm_type 'fleet_load:po' && tm_keys Tab && tm_wait 'fleet_load:pong'
@@ -129,9 +138,9 @@ a_kill_leaves_nothing() {
     tm_wait 'ended=137'
 }
 
-for case in has_one_log traces_marked is_stopped is_extended ends_by_the_first asks_for_the_rest completes_by_another loses_one a_kill_leaves_nothing; do
+for case in has_one_log traces_marked is_stopped is_extended is_narrowed ends_by_the_first asks_for_the_rest completes_by_another loses_one a_kill_leaves_nothing; do
     eval "shows_$case() { on_screen $case; }"
 done
 
-run_on_several shows_has_one_log shows_traces_marked shows_is_stopped shows_is_extended shows_ends_by_the_first shows_asks_for_the_rest \
+run_on_several shows_has_one_log shows_traces_marked shows_is_stopped shows_is_extended shows_is_narrowed shows_ends_by_the_first shows_asks_for_the_rest \
     shows_completes_by_another shows_loses_one shows_a_kill_leaves_nothing

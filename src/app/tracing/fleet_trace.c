@@ -262,6 +262,29 @@ int fleet_trace_set(struct fleet_trace *t, const char *words, struct error *err)
     return rc == 0 ? set_parts(t, cap, caps.value[cap], false, err) : rc;
 }
 
+int fleet_trace_narrow_pid(struct fleet_trace *t, struct slice node, const struct etf_pid *pid,
+                           struct error *err)
+{
+    struct session *of = NULL;
+    for (size_t i = 0; i < t->all.n; i++)
+        if (slice_is(node, fleet_name(t->all.fleet, i)))
+            of = t->all.parts[i].session;
+    if (!session_runs(of))
+        return error_set(err, ERR_NOT_FOUND, "the trace of %.*s has ended", (int)node.len, node.s);
+    trace_narrow_pid(of, pid);
+    for (size_t i = 0; i < t->all.n; i++)
+        if (t->all.parts[i].session != of && session_runs(t->all.parts[i].session))
+            session_stop(t->all.parts[i].session);
+    return 0;
+}
+
+void fleet_trace_narrow_pattern(struct fleet_trace *t, unsigned pattern)
+{
+    for (size_t i = 0; i < t->all.n; i++)
+        if (session_runs(t->all.parts[i].session))
+            trace_narrow_pattern(t->all.parts[i].session, pattern);
+}
+
 /* ---- the end */
 
 void fleet_trace_put_all(struct fleet_trace *t)

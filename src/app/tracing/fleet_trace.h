@@ -59,6 +59,12 @@ size_t fleet_trace_extend(struct fleet_trace *t, struct error *err);
 /* `CAP VALUE` of all that run, or, where one of them refuses it, of none; events are divided among
  * them. */
 int fleet_trace_set(struct fleet_trace *t, const char *words, struct error *err);
+/* From now on only that process of that node: the parts of others end, each verified.
+ * ERR_NOT_FOUND: its own part has ended. */
+int fleet_trace_narrow_pid(struct fleet_trace *t, struct slice node, const struct etf_pid *pid,
+                           struct error *err);
+/* From now on only that pattern, on all that run. */
+void fleet_trace_narrow_pattern(struct fleet_trace *t, unsigned pattern);
 /* Puts all that has come, whatever may come yet. */
 void fleet_trace_put_all(struct fleet_trace *t);
 /* As --syntax, or the first pattern has it. */

@@ -389,12 +389,49 @@ static void act_set(struct tui_several_trace *s, const char *words)
         tui_message(s->tui, STYLE_ERROR, "%s", err.text);
 }
 
+/* NULL, with a message: the cursor is on none. */
+static const struct trace_event *event_here(const struct tui_several_trace *s)
+{
+    const struct view_link link = screen_link(s->tui->screen);
+    const struct trace_event *e =
+        link.kind == TARGET_EVENT ? trace_log_find(fleet_log_trace(s->log), link.id) : NULL;
+    if (!e)
+        tui_message(s->tui, STYLE_MESSAGE, "put the cursor on an event");
+    return e;
+}
+
+static void act_only_process(struct tui_several_trace *s, const char *arg)
+{
+    const struct trace_event *e = event_here(s);
+    struct error err = {0};
+    (void)arg;
+    if (!e)
+        return;
+    if (fleet_trace_narrow_pid(&s->trace, e->node, &e->pid, &err) != 0)
+        tui_message(s->tui, STYLE_ERROR, "%s", err.text);
+    else
+        tui_message(s->tui, STYLE_MESSAGE, "from now on only this process of %.*s",
+                    (int)e->node.len, e->node.s);
+}
+
+static void act_only_pattern(struct tui_several_trace *s, const char *arg)
+{
+    const struct trace_event *e = event_here(s);
+    (void)arg;
+    if (!e)
+        return;
+    fleet_trace_narrow_pattern(&s->trace, e->pattern);
+    tui_message(s->tui, STYLE_MESSAGE, "from now on only the pattern of this event");
+}
+
 /* NULL: it means nothing of several nodes. */
 static void (*const act_running[ACTIONS])(struct tui_several_trace *s, const char *arg) = {
     [ACTION_TRACE_STOP] = act_stop,
     [ACTION_TRACE_PAUSE] = act_pause,
     [ACTION_TRACE_EXTEND] = act_extend,
     [ACTION_TRACE_SET] = act_set,
+    [ACTION_TRACE_ONLY_PROCESS] = act_only_process,
+    [ACTION_TRACE_ONLY_PATTERN] = act_only_pattern,
 };
 
 static void act_several(void *own, enum action action, const char *arg)

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "beamtop/base/limits.h"
 #include "beamtop/model/detail.h"
+#include "beamtop/trace/log.h"
 #include "beamtop/trace/procs.h"
 #include "screen_act.h"
 #include "ui/widgets/page.h"
@@ -66,6 +68,21 @@ static int no_process(const struct act *a)
     return error_set(a->err, ERR_USAGE, "put the cursor on a process");
 }
 
+/* The process of an event of several nodes is one of its node, which is opened. */
+static bool is_elsewhere(struct act *a, struct view_link *link)
+{
+    const struct view_link at = pane_link(a->pane);
+    const struct trace_log *log = at.kind == TARGET_EVENT ? model_trace(a->m) : NULL;
+    const struct trace_event *e = log ? trace_log_find(log, at.id) : NULL;
+    char node[LIMIT_NODE_NAME_BYTES + 1];
+    if (!e || e->node.len == 0 || e->node.len >= sizeof node)
+        return false;
+    snprintf(node, sizeof node, "%.*s", (int)e->node.len, e->node.s);
+    screen_ask(a->s, REQUEST_NODE, NULL, node);
+    *link = (struct view_link){.kind = TARGET_PROCESS, .pid = e->pid};
+    return true;
+}
+
 int act_process(struct act *a)
 {
     const struct view_ops *ops = view_opening(TARGET_PROCESS);
@@ -76,7 +93,7 @@ int act_process(struct act *a)
     }
     if (a->e->ops == ops && a->e->link.kind != TARGET_NONE)
         return 1;
-    if (!act_process_meant(a, &link))
+    if (!is_elsewhere(a, &link) && !act_process_meant(a, &link))
         link = a->s->last_process;
     if (link.kind == TARGET_NONE)
         return error_set(a->err, ERR_USAGE,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Caps of a trace of several nodes that are changed while it runs; the nodes are played. */
+/* Caps of a trace of several nodes that are changed while it runs, and what it is narrowed to; the
+ * nodes are played. */
 #include <string.h>
 
 #include "../../test.h"
@@ -76,5 +77,23 @@ TEST(test_all)
     assert_non_null(strstr(last_told(t.worlds[1]), ",events,2}"));
     assert_int_equal(fleet_trace_set(&t.trace, "events 1", &err), ERR_USAGE);
     assert_int_equal(cap_of(&t, 0, CAP_EVENTS), 3);
+    close_traced_nodes(&t);
+}
+
+TEST(test_narrowed_to_a_process)
+{
+    static const struct etf_pid pid = {.id = 9};
+    struct traced t;
+    struct error err = {0};
+    open_traced_nodes(&t);
+    const size_t told = t.worlds[1]->n_told;
+    assert_int_equal(fleet_trace_narrow_pid(&t.trace, slice_of("c@h"), &pid, &err), ERR_NOT_FOUND);
+    assert_int_equal(t.worlds[1]->n_told, told);
+    err = (struct error){0};
+    assert_int_equal(fleet_trace_narrow_pid(&t.trace, slice_of("b@h"), &pid, &err), 0);
+    assert_non_null(strstr(last_told(t.worlds[1]), "{pid,<0.9.0>}"));
+    assert_int_equal(phase(t.worlds[1]), SESSION_RUNNING);
+    answer(t.worlds[0], QUESTION_PREFLIGHT, FOUND);
+    assert_false(session_runs(t.worlds[0]->t));
     close_traced_nodes(&t);
 }
