@@ -85,6 +85,13 @@ void conn_lost_garbage(struct conn *c, const struct error *cause)
     go_down(c, CONN_LOST_GARBAGE, &err);
 }
 
+void conn_lost_alert(struct conn *c, const char *text)
+{
+    struct error err = {0};
+    error_set(&err, ERR_LOST, "%s %s", c->peer, text);
+    go_down(c, CONN_LOST, &err);
+}
+
 static void on_stalled(uv_timer_t *t)
 {
     struct conn *c = t->data;

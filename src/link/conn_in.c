@@ -161,7 +161,12 @@ static void lose_tls(struct conn *c)
 {
     struct error err = {0};
     enum tls_fault ignored;
-    error_set(&err, ERR_FORMAT, "the node %s", tls_explain(c->tls, &ignored));
+    const char *text = tls_explain(c->tls, &ignored);
+    if (tls_alert(c->tls) != 0) {
+        conn_lost_alert(c, text);
+        return;
+    }
+    error_set(&err, ERR_FORMAT, "the node %s", text);
     conn_lost_garbage(c, &err);
 }
 

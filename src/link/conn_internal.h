@@ -53,6 +53,7 @@ struct conn {
 /* conn.c */
 void conn_lost(struct conn *c, int status); /* a libuv error, UV_EOF among them */
 void conn_lost_garbage(struct conn *c, const struct error *cause);
+void conn_lost_alert(struct conn *c, const char *text); /* of tls_explain() */
 /* Sends what TLS has for the peer. 0 or a libuv error. */
 int conn_flush_tls(struct conn *c);
 /* Sends a frame that the protocol requires, and frees it. libuv reports a failure of the socket. */

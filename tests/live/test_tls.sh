@@ -57,6 +57,7 @@ database=$certs/db/index
 serial=$certs/db/serial
 new_certs_dir=$certs/db
 default_md=sha256
+default_crl_days=2
 policy=p
 unique_subject=no
 [p]
@@ -77,6 +78,15 @@ makes_chain() {
         cat "$certs/root.pem" "$certs/between.pem" >"$certs/chain.pem"
 }
 
+# Two lists of the CA: one with a client's certificate, and one that has the node's, too.
+makes_lists() {
+    makes_cert ca revoked && listed revoked && listed node
+}
+listed() {
+    openssl ca -config "$certs/ca.cnf" -keyfile "$certs/ca.key" -cert "$certs/ca.pem" -revoke "$certs/$1.pem" &&
+        openssl ca -config "$certs/ca.cnf" -keyfile "$certs/ca.key" -cert "$certs/ca.pem" -gencrl -out "$certs/$1.crl"
+}
+
 # Of another CA with the same name; and with a key of the first CA's, as while files are replaced.
 makes_renewed() {
     mkdir "$renewed" && (certs=$renewed && makes_ca ca && makes_cert ca node && makes_cert ca client) &&
@@ -86,7 +96,7 @@ makes_renewed() {
 makes_all() {
     makes_ca ca && makes_ca other && makes_cert ca node && makes_cert ca client && makes_cert other stranger &&
         makes_cert ca server extendedKeyUsage=serverAuth && makes_dated && makes_chain &&
-        makes_renewed && openssl pkey -in "$certs/client.key" -aes256 -passout pass:sesame -out "$certs/locked.key"
+        makes_lists && makes_renewed && openssl pkey -in "$certs/client.key" -aes256 -passout pass:sesame -out "$certs/locked.key"
 }
 
 # ---- nodes
@@ -296,6 +306,33 @@ END
 # der COMMAND FILE: as a binary of Erlang.
 der() { openssl "$1" -in "$certs/$2" -outform DER | od -An -v -tu1 | awk '{ for (i = 1; i <= NF; i++) printf "%s%s", n++ ? "," : "<<", $i } END { print ">>" }'; }
 
+# A node with a list, which takes no renegotiation of its clients and asks for one itself every five records;
+# and which ends TLS by an alert in the end.
+lists_and_alerts() {
+    stop_node
+    at=$("$otp_sh" --root "$1")$work/otp-$1
+    mkdir -p "$at" && cp "$certs/revoked.crl" "$at/$(openssl crl -hash -noout -in "$certs/revoked.crl").r0" || return 1
+    start_tls "$1" "'tlsv1.2'" "{verify, verify_peer}, {fail_if_no_peer_cert, true}, {client_renegotiation, false},
+        {renegotiate_at, 5}, {crl_check, true}, {crl_cache, {ssl_crl_hash_dir, {internal, [{dir, \"$work/otp-$1\"}]}}}" || return 1
+    fails 'a revocation list of the node has it' $c "$certs/revoked.pem" $k "$certs/revoked.key" &&
+        fails 'that --tls-crl has revoked' $client --tls-cacert "$certs/ca.pem" --tls-crl "$certs/node.crl" || return 1
+    "$beamtop" top "$node" $client --tls-cacert "$certs/ca.pem" --tls-crl "$certs/revoked.crl" --cookie-file "$work/cookie" \
+        --timeout 60 -n 0 -i 1 --format json >"$work/out" 2>"$work/err" </dev/null &
+    peer=$!
+    wait_until 120 has_two_ticks && wait_long 120 renegotiates && order alert
+    ordered=$?
+    [ "$ordered" = 0 ] || kill "$peer"
+    wait "$peer"
+    top_ended=$?
+    peer=''
+    ends_with 4 "$top_ended" && told 'ended TLS with alert 80 \(internal error\)'
+}
+# Of the connection of `top`, which has ten records and more for each tick.
+renegotiates() {
+    "$beamtop" calls "$node" 'tls_connection:renegotiate/2' --cookie-file "$work/cookie" --timeout 60 --format json \
+        </dev/null 2>&1 | grep -q '"calls":[1-9]'
+}
+
 versions_differ() {
     stop_node
     start_tls "$1" "'tlsv1.1'" || return 1
@@ -412,7 +449,7 @@ printf 'not this' >"$work/wrong"
 differ tcp_nodes_say_nothing_in_tls starts_by_tls by_its_own_files links_are_tls by_options by_an_encrypted_key \
     by_the_configuration chains_and_wildcards_fit traces leaves_nothing failures_have_texts tcp_is_tried_first other_version is_found_out \
     by_arguments survives_renewal by_ipv6 of_another_user
-once by_terms
+once by_terms lists_and_alerts
 # Each with a node of its kind: on more than one release only in the longer check.
 if [ "${BEAMTOP_CHECK:-}" = all ]; then differ versions_differ ciphers_differ; else once versions_differ ciphers_differ; fi
 starts_by_tls() { stop_node && start_tls "$1" "'tlsv1.2'"; }

@@ -46,6 +46,7 @@ enum conn_failure {
     CONN_FAILED_TLS_NO_CERT,  /* wants a certificate of ours, and there is none */
     CONN_FAILED_TLS_CA,       /* does not know the CA of our certificate */
     CONN_FAILED_TLS_EXPIRED,  /* our certificate is not valid now */
+    CONN_FAILED_TLS_REVOKED,  /* our certificate is in a revocation list there */
     CONN_FAILED_TLS_UNFIT,    /* our certificate is not one for clients */
     CONN_FAILED_TLS_VERSION,  /* no common version of TLS */
     CONN_FAILED_TLS_PEER_CA,  /* its certificate is of no CA of ours */

@@ -12,8 +12,6 @@
 
 #include "beamtop/base/attr.h"
 
-#define ALERT_REASONS 1000 /* OpenSSL's reasons for an alert of the peer begin there */
-
 struct cause {
     int number;
     enum tls_fault why;
@@ -25,6 +23,9 @@ static const struct cause alerts[] = {
     {43, TLS_FAULT_UNFIT,
      "rejects the certificate that beamtop shows: it is not one for clients (extended key usage "
      "clientAuth)"},
+    {44, TLS_FAULT_REVOKED,
+     "rejects the certificate that beamtop shows: a revocation list of the node has it. Use a new "
+     "one"},
     {45, TLS_FAULT_EXPIRED,
      "rejects the certificate that beamtop shows: it is expired, or not valid yet. Renew it"},
     {48, TLS_FAULT_CA,
@@ -105,13 +106,11 @@ static const char *explain_client(const struct tls_session *s, enum tls_fault *w
 }
 
 /* With OpenSSL's own words, which nothing of the peer is in. */
-static const char *explain_other(struct tls_session *s, const char *what, const char *next,
-                                 enum tls_fault *why)
+static const char *explain_other(struct tls_session *s, const char *next)
 {
     const char *reason = ERR_reason_error_string(s->error);
-    *why = TLS_FAULT_OTHER;
-    snprintf(s->text, sizeof s->text, "%s%s%.80s%s%s", what, reason ? " (" : "",
-             reason ? reason : "", reason ? ")" : "", next);
+    snprintf(s->text, sizeof s->text, "sends TLS that this beamtop does not accept%s%.80s%s%s",
+             reason ? " (" : "", reason ? reason : "", reason ? ")" : "", next);
     return s->text;
 }
 
@@ -122,7 +121,10 @@ static const char *explain_alert(struct tls_session *s, int alert, enum tls_faul
         text = explain_client(s, why);
     if (text)
         return text;
-    return explain_other(s, "ended TLS with an alert", ": see the node's log", why);
+    *why = TLS_FAULT_OTHER;
+    snprintf(s->text, sizeof s->text, "ended TLS with alert %d (%.80s): see the node's log", alert,
+             SSL_alert_desc_string_long(alert));
+    return s->text;
 }
 
 static const char *explain_check(const struct tls_session *s, enum tls_fault *why)
@@ -138,11 +140,20 @@ static const char *explain_check(const struct tls_session *s, enum tls_fault *wh
            "-purpose sslserver`, or connect with --tls-verify none";
 }
 
+int tls_alert(const struct tls_session *s)
+{
+    const int reason = ERR_GET_REASON(s->error);
+    return ERR_GET_LIB(s->error) == ERR_LIB_SSL && reason > SSL_AD_REASON_OFFSET
+               ? reason - SSL_AD_REASON_OFFSET
+               : 0;
+}
+
 const char *tls_explain(struct tls_session *s, enum tls_fault *why)
 {
     const int reason = ERR_GET_REASON(s->error);
-    if (ERR_GET_LIB(s->error) == ERR_LIB_SSL && reason > ALERT_REASONS)
-        return explain_alert(s, reason - ALERT_REASONS, why);
+    const int alert = tls_alert(s);
+    if (alert != 0)
+        return explain_alert(s, alert, why);
     /* The first error is the check's only where no signature was wrong. */
     if (s->context->verify != TLS_VERIFY_NONE && SSL_get_verify_result(s->ssl) != X509_V_OK)
         return explain_check(s, why);
@@ -161,11 +172,10 @@ const char *tls_explain(struct tls_session *s, enum tls_fault *why)
         *why = TLS_FAULT_OTHER_PROTOCOL;
         return "does not answer in TLS: give --no-tls if the node has none";
     default:
-        return explain_other(s, "sends TLS that this beamtop does not accept",
-                             SSL_get_state(s->ssl) == TLS_ST_OK
-                                 ? ": probably something on the way changes its bytes"
-                                 : ": see the node's log, and `ciphers` in its TLS options",
-                             why);
+        *why = TLS_FAULT_OTHER;
+        return explain_other(s, SSL_get_state(s->ssl) == TLS_ST_OK
+                                    ? ": probably something on the way changes its bytes"
+                                    : ": see the node's log, and `ciphers` in its TLS options");
     }
 }
 #endif

@@ -27,6 +27,7 @@ enum tls_fault {
     TLS_FAULT_NO_CERT,        /* it wants a certificate of ours, and there is none */
     TLS_FAULT_CA,             /* it does not know the CA of ours */
     TLS_FAULT_EXPIRED,        /* ours is not valid now */
+    TLS_FAULT_REVOKED,        /* ours is in a revocation list there */
     TLS_FAULT_UNFIT,          /* ours is not one for clients */
     TLS_FAULT_VERSION,        /* no common version */
     TLS_FAULT_PEER_CA,        /* its certificate is of no CA of ours */
@@ -61,6 +62,8 @@ void tls_end(struct tls_session *s);
 struct slice tls_out(struct tls_session *s);
 void tls_out_taken(struct tls_session *s);
 
+/* The alert of the peer that broke it, by its number in RFC 8446, 6.2; 0: something else did. */
+int tls_alert(const struct tls_session *s);
 /* Why it is broken: a text that follows the node's name. */
 const char *tls_explain(struct tls_session *s, enum tls_fault *why);
 bool tls_verified(const struct tls_session *s); /* the peer's certificate was checked */
