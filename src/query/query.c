@@ -155,7 +155,8 @@ static void end_late_call(struct query *q, struct call *call)
         answer.err = q->no_keeper;
     else
         error_set(
-            &answer.err, ERR_TIMEOUT, "the node did not answer “%s” in %.3g s: it is overloaded",
+            &answer.err, ERR_TIMEOUT,
+            "the node did not answer “%s” in %.3g s: it is overloaded, or its host is not reached",
             question_name(call->question), (double)(uv_now(q->loop) - call->asked_ms) / 1000.0);
     if (way)
         way->cancel(way->own);
