@@ -493,6 +493,7 @@ static int init_by_url(struct target *t, const char *text, const struct cli_opti
         return rc;
     if (!way_engine(url.scheme))
         return init_by_program(t, text, &no_process, o, env, epmd_port, err);
+    container_answer_retry(reach_container_answer(env->reach));
     rc = container_find(&vms, &url, reach_container_answer(env->reach), cli_timeout_ms(o), -1,
                         &no_process);
     /* Not there, but with its host: maybe one that is reached from there, as of a cluster. */

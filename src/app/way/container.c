@@ -28,6 +28,7 @@ struct container_answer {
     uint64_t at_ns; /* 0: there is none */
     struct way_url of;
     struct inspected container;
+    struct error err; /* of code ERR_NONE: it is there */
 };
 
 /* ---- the last answer */
@@ -48,22 +49,34 @@ void container_answer_free(struct container_answer *a)
     free(a);
 }
 
-static bool recall(struct container_answer *a, const struct way_url *url, struct inspected *out)
+void container_answer_retry(struct container_answer *a)
+{
+    if (!a)
+        return;
+    uv_mutex_lock(&a->lock);
+    if (a->err.code != ERR_NONE)
+        a->at_ns = 0;
+    uv_mutex_unlock(&a->lock);
+}
+
+static bool recall(struct container_answer *a, const struct way_url *url, struct inspected *out,
+                   struct error *err)
 {
     if (!a)
         return false;
     uv_mutex_lock(&a->lock);
     const bool serves =
         a->at_ns != 0 && clock_mono_ns() - a->at_ns < FRESH_NS && way_url_is_beside(&a->of, url);
-    if (serves)
+    if (serves) {
         *out = a->container;
+        *err = a->err;
+    }
     uv_mutex_unlock(&a->lock);
     return serves;
 }
 
-/* That it runs. It may do so at once after an answer that says otherwise, which is never kept. */
 static void keep(struct container_answer *a, const struct way_url *url,
-                 const struct inspected *container)
+                 const struct inspected *container, const struct error *err)
 {
     if (!a)
         return;
@@ -71,6 +84,7 @@ static void keep(struct container_answer *a, const struct way_url *url,
     a->at_ns = clock_mono_ns();
     a->of = *url;
     a->container = *container;
+    a->err = *err;
     uv_mutex_unlock(&a->lock);
 }
 
@@ -115,16 +129,16 @@ static int inspect(struct inspected *out, const struct way_url *url, struct cont
     struct way_ran ran;
     struct way_words words = {0};
     *out = (struct inspected){0};
-    if (recall(last, url, out))
-        return 0;
+    if (recall(last, url, out, err))
+        return (int)err->code;
     way_put_inspect(&words, url);
     const int rc = way_run_aside(&words, timeout_ms, cancel_fd, &ran, err);
     if (rc == ERR_TIMEOUT)
         err->code = ERR_CONNECT;
     if (rc != 0)
         return (int)err->code;
-    if (judge(out, url, &ran, err) == 0)
-        keep(last, url, out);
+    (void)judge(out, url, &ran, err);
+    keep(last, url, out, err);
     return (int)err->code;
 }
 

@@ -13,11 +13,12 @@
 #include "beamtop/link/way.h"
 #include "way_url.h"
 
-/* What an engine's program has answered last of a container that runs, for a few seconds. Any
- * thread. */
+/* What an engine's program has answered last, for a few seconds. Any thread. */
 struct container_answer;
 struct container_answer *container_answer_new(void);
 void container_answer_free(struct container_answer *a);
+/* A connection is opened, maybe once more: one that says that it does not run serves no longer. */
+void container_answer_retry(struct container_answer *a);
 
 /*
  * The VMs in the container of a URL, with what their command lines, files and sockets say. Blocks:
