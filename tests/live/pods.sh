@@ -3,7 +3,8 @@
 # Stand-ins for docker and kubectl, first in PATH; sourced after releases.sh. They take the arguments of
 # the real ones and fail with their texts; what they run, they run on this host.
 #   containers: shop (all works), bare (no shell), stopped, paused, and odd, loud, hanging (what inspect
-#   answers); pods of the namespace shop: web, bare, gone,
+#   answers); pods of the namespace shop: web, bare, gone, evicted,
+#   deleted (its machine has ended it), initing (an init container crashes),
 #   guarded (no exec), closed (neither exec nor port-forward), sealed (bare, no port-forward: an ephemeral
 #   container serves), strict (the same under pod security), nopull (the same, whose image is not there), crashing, expired (a token), liar (its
 #   epmd has a name with another host), noisy (errors without end), mute (no answer), and twin-a and
@@ -90,7 +91,7 @@ put_kubectl() {
 	debug) pod=$1 ;;
 	esac
 	case $verb:$pod in
-	may_ephemeralcontainers:closed | may_exec:guarded | may_exec:closed | may_portforward:closed | may_portforward:sealed | may_portforward:strict | may_portforward:nopull)
+	may_ephemeralcontainers:closed | may_exec:guarded | may_exec:closed | may_portforward:closed | may_portforward:sealed | may_portforward:strict | may_portforward:initing | may_portforward:nopull)
 	    echo no; exit 1 ;;
 	may_*) echo yes; exit ;;
 	*:gone) echo 'Error from server (NotFound): pods "gone" not found' >&2; exit 1 ;;
@@ -122,13 +123,16 @@ put_kubectl() {
 	    echo 'beamtop: open' >&2
 	    exec yes "$(printf 'beamtop: cookie \033[2J')" >&2 ;;
 	exec:mute:*) exec sleep 1200 ;;
-	exec:bare:* | exec:sealed:* | exec:strict:* | exec:nopull:*)
+	exec:bare:beamtop-*) run "$@" ;;
+	exec:bare:* | exec:deleted:* | exec:sealed:* | exec:strict:* | exec:nopull:*)
 	    echo 'error: Internal error occurred: error executing command in container: failed to exec in container: failed to start exec "6c1d": OCI runtime exec failed: exec failed: unable to start container process: exec: "sh": executable file not found in $PATH: unknown' >&2
 	    exit 1 ;;
 	exec:evicted:*) echo 'error: cannot exec into a container in a completed pod; current phase is Failed' >&2; exit 1 ;;
 	exec:crashing:* | exec:initing:*) echo 'error: Internal error occurred: unable to upgrade connection: container not found ("app")' >&2; exit 1 ;;
 	exec:*) forbid create pods/exec ;;
 	port-forward:closed:* | port-forward:sealed:* | port-forward:strict:* | port-forward:nopull:*) forbid create pods/portforward ;;
+	port-forward:deleted:*)
+	    echo 'error: error upgrading connection: unable to upgrade connection: pod not found ("deleted_shop")' >&2; exit 1 ;;
 	port-forward:*)
 	    echo "Forwarding from 127.0.0.1:$port -> $port"
 	    exec sleep 1200 ;;

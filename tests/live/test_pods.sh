@@ -48,6 +48,9 @@ pods_fail_in_words() {
         fails_with 3 'run commands in pods there .pods/exec.; kubectl port-forward' k8s://shop/closed &&
         told 'forward ports there .pods/portforward.' &&
         fails_with 3 'the container does not run' k8s://shop/crashing &&
+        fails_with 3 'the container does not run' k8s://shop/initing &&
+        fails_with 3 'the pod has ended' k8s://shop/evicted &&
+        fails_with 3 'it was deleted, or starts' k8s://shop/deleted &&
         fails_with 3 'log in again' k8s://shop/expired &&
         fails_with 2 'invalid pod' 'k8s://shop/--kubeconfig=x' &&
         fails_with 2 'invalid container' 'docker://-x/y' &&
@@ -79,6 +82,15 @@ asks_all_at_once() {
     ends_with 0 $? && holds '[.[0].rows[].state] | length == 2 and index("up") != null' && leaves_nothing_here
 }
 
+# Where a port may be forwarded, but no command runs.
+reads_a_cookie_by_one() {
+    HOME=$work/run XDG_RUNTIME_DIR=$work/run "$beamtop" info k8s://shop/bare </dev/null >"$work/out" 2>"$work/err"
+    ends_with 3 $? && told 'none was read in the pod' || return 1
+    HOME=$work/run XDG_RUNTIME_DIR=$work/run "$beamtop" info k8s://shop/bare --debug-image registry/shell:1 --yes \
+        --timeout 60 --format json </dev/null >"$work/out" 2>"$work/err"
+    ends_with 0 $? && holds '.[0].node == "'"$node"'"'
+}
+
 # Nothing is started without consent; then it serves, and serves again.
 starts_an_ephemeral_container() {
     command -v bash >/dev/null || { not_tried "no bash here to carry streams"; return 0; }
@@ -92,7 +104,11 @@ starts_an_ephemeral_container() {
         ends_with 0 $? && holds '.[0].node == "'"$node"'"' || return 1
     done
     rm "$work/debugged"
-    fails_with 3 'cannot be pulled' k8s://shop/nopull --debug-image registry/shell:1 --yes &&
+    reads_a_cookie_by_one || return 1
+    rm "$work/debugged"
+    fails_with 3 'app does not run .PodInitializing' k8s://shop/initing --debug-image registry/shell:1 --yes &&
+        [ ! -e "$work/debugged" ] &&
+        fails_with 3 'cannot be pulled' k8s://shop/nopull --debug-image registry/shell:1 --yes &&
         fails_with 3 'pods/exec' k8s://shop/closed --debug-image registry/shell:1 --yes &&
         fails_with 2 'not an image' k8s://shop/sealed --debug-image=-x --yes && leaves_nothing_here
 }

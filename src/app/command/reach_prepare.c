@@ -44,13 +44,6 @@ static int find_node(struct way_url *url, struct conn_way *way, const struct cli
                    : way_names_find(url, way, port != 0 ? port : EPMD_PORT, cli_timeout_ms(o), err);
 }
 
-/* A node in a pod gets the one that it has there. */
-static bool wants_cookie(const struct way_url *url, const struct cli_options *o,
-                         const struct app_env *env)
-{
-    return url->scheme == WAY_K8S && !o->cookie && !o->cookie_file && !o->cookies && !env->cookie;
-}
-
 /* What only the far side knows: any thread. */
 static void ask_far(void *arg, size_t i)
 {
@@ -62,7 +55,7 @@ static void ask_far(void *arg, size_t i)
         a->rc = find_node(&a->url, a->way, ask->o, ask->env, &a->err);
     if (a->rc != 0)
         atomic_store(&ask->has_failed, true);
-    else if (wants_cookie(&a->url, ask->o, ask->env))
+    else if (a->url.scheme == WAY_K8S && pod_cookie_is_sought(ask->o, ask->env))
         a->has_cookie = pod_cookie(&a->cookie, &a->url, cli_timeout_ms(ask->o));
 }
 

@@ -33,6 +33,11 @@
     "done\n"                                                                                       \
     "[ -z \"$u\" ] || printf '" POD_COOKIE_LINE "%s\\n' \"$u\""
 
+bool pod_cookie_is_sought(const struct cli_options *o, const struct app_env *env)
+{
+    return !o->cookie && !o->cookie_file && !o->cookies && !env->cookie;
+}
+
 bool pod_cookie(struct cookie *out, const struct way_url *url, unsigned timeout_ms)
 {
     char node[sizeof url->node];

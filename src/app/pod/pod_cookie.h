@@ -6,11 +6,14 @@
 #ifndef BEAMTOP_APP_POD_POD_COOKIE_H
 #define BEAMTOP_APP_POD_POD_COOKIE_H
 
+#include "app/cli/cli.h"
 #include "app/way/way_url.h"
 #include "beamtop/link/cookie.h"
 
 #define POD_COOKIE_LINE "beamtop: cookie "
 
+/* No other one was given for all nodes. */
+bool pod_cookie_is_sought(const struct cli_options *o, const struct app_env *env);
 /*
  * Of the URL's node: from the command line of its VM, the .erlang.cookie in its home, or
  * RELEASE_COOKIE of its environment. False: none was found, or no command runs there. */

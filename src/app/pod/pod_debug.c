@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "app/cli/tell.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/text.h"
 #include "pod.h"
+#include "pod_cookie.h"
 
 #define ASK_MS 10000    /* of one run of kubectl */
 #define START_MS 120000 /* until it runs: its image may have to be pulled */
@@ -20,6 +22,7 @@ struct debug {
     const struct way_url *url;
     const char *image;
     const char *kind; /* what its name begins with (way_methods.h) */
+    const char *lack; /* why one is needed */
     char name[64];
     char target[64]; /* whose processes it sees */
 };
@@ -41,9 +44,26 @@ static bool is_image(const char *image)
 
 /* ---- whether it is needed */
 
-/* 1: the container or a forwarded port serves. 0: neither does. Else an error. */
-static int serves(const struct way_url *url, const struct cli_options *o, struct error *err)
+/* In files of this host: for this node or for others. */
+static bool has_cookies(const struct cli_options *o, const struct app_env *env)
 {
+    const struct cookie_places home = {.home = env->home, .xdg_config_home = env->xdg_config_home};
+    char dir[512], path[600];
+    struct cookie found = {0};
+    struct error unused = {0};
+    cli_config_dir(dir, sizeof dir, env);
+    snprintf(path, sizeof path, "%s/cookies", dir);
+    const bool in_home = cookie_find(&found, &home, &unused) == 0;
+    cookie_wipe(&found);
+    return in_home || (*dir != '\0' && !o->no_config && access(path, F_OK) == 0);
+}
+
+/* 1: the container or a forwarded port serves. 0: neither does. Else an error. Where no command
+ * runs, the node's cookie is not read. */
+static int serves(struct debug *d, const struct cli_options *o, const struct app_env *env,
+                  struct error *err)
+{
+    const struct way_url *url = d->url;
     char relay[16];
     struct error unused = {0};
     if (way_has_program(url))
@@ -52,7 +72,11 @@ static int serves(const struct way_url *url, const struct cli_options *o, struct
         return 1;
     if (o->host) /* a forwarded port leads to the loopback there */
         return 0;
-    return pod_may(url, "create", "portforward", ASK_MS, err);
+    const int may = pod_may(url, "create", "portforward", ASK_MS, err);
+    if (may != 1 || !pod_cookie_is_sought(o, env) || has_cookies(o, env))
+        return may;
+    d->lack = "reads the node's cookie";
+    return 0;
 }
 
 /* ---- its name */
@@ -76,6 +100,18 @@ static bool find_ours(struct debug *d, const struct pod *pod)
     return false;
 }
 
+/* One beside a container that does not run is never started, and its entry would stay. */
+static int check_target(const struct debug *d, const struct pod *pod, struct error *err)
+{
+    const struct pod_container *c = pod_find(pod, d->target);
+    if (c && c->runs)
+        return 0;
+    return error_set(err, ERR_CONNECT,
+                     "pod %s: its container %s does not run (%s): `kubectl describe pod` there "
+                     "says why",
+                     d->url->host, d->target, c && *c->reason ? c->reason : pod->phase);
+}
+
 /* ---- consent */
 
 static int ask(const struct debug *d, const struct cli_options *o, const struct app_env *env,
@@ -84,10 +120,10 @@ static int ask(const struct debug *d, const struct cli_options *o, const struct 
     char line[16] = "";
     if (o->yes)
         return 0;
-    tell_line("nothing in pod %s carries a stream. An ephemeral container (%s, image %s) would: it "
+    tell_line("nothing %s in pod %s. An ephemeral container (%s, image %s) would: it "
               "sees the processes of %s, ends %d min after its last stream, and its entry stays "
               "until the pod ends",
-              d->url->host, d->name, d->image, d->target, WAY_DEBUG_IDLE_S / 60);
+              d->lack, d->url->host, d->name, d->image, d->target, WAY_DEBUG_IDLE_S / 60);
     if (!env->in_tty || !env->err_tty)
         return error_set(err, ERR_REFUSED, "no ephemeral container was started: add --yes");
     fputs("Start it? (y/N) ", stderr);
@@ -215,14 +251,16 @@ static int await_running(const struct debug *d, const struct app_env *env, struc
 int pod_debug_prepare(struct way_url *url, const struct cli_options *o, const struct app_env *env,
                       struct error *err)
 {
-    struct debug d = {.url = url, .image = o->debug_image ? o->debug_image : env->debug_image};
+    struct debug d = {.url = url,
+                      .lack = "carries a stream",
+                      .image = o->debug_image ? o->debug_image : env->debug_image};
     struct pod pod;
     if (!d.image || *d.image == '\0' || strcmp(o->command, "doctor") == 0)
         return 0;
     if (!is_image(d.image))
         return error_set(err, ERR_USAGE, "--debug-image: “%.100s” is not an image's name", d.image);
     d.kind = has_program(d.image) ? WAY_DEBUG_BY_PROGRAM : WAY_DEBUG_BY_SHELL;
-    int rc = serves(url, o, err);
+    int rc = serves(&d, o, env, err);
     if (rc != 0)
         return rc > 0 ? 0 : rc;
     rc = pod_read(&pod, url, ASK_MS, err);
@@ -231,7 +269,9 @@ int pod_debug_prepare(struct way_url *url, const struct cli_options *o, const st
     snprintf(d.target, sizeof d.target, "%.63s",
              *url->container ? url->container : pod.default_container);
     if (!find_ours(&d, &pod)) {
-        rc = ask(&d, o, env, err);
+        rc = check_target(&d, &pod, err);
+        if (rc == 0)
+            rc = ask(&d, o, env, err);
         if (rc == 0)
             rc = start(&d, err);
         if (rc == 0)

@@ -11,9 +11,9 @@
 
 /*
  * With an image (--debug-image, BEAMTOP_DEBUG_IMAGE), and where neither the container nor a
- * forwarded port will do: the URL's container becomes one of ours that runs, or a new one, once it
- * runs. Else the URL stays. ERR_REFUSED: nobody agreed; ERR_CONNECT, ERR_TIMEOUT: why there is
- * none. */
+ * forwarded port will do (which needs a cookie of this host): the URL's container becomes one of
+ * ours that runs, or a new one, once it runs. Else the URL stays. ERR_REFUSED: nobody agreed;
+ * ERR_CONNECT, ERR_TIMEOUT: why there is none. */
 int pod_debug_prepare(struct way_url *url, const struct cli_options *o, const struct app_env *env,
                       struct error *err);
 

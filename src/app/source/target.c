@@ -474,6 +474,12 @@ static int init_by_program(struct target *t, const char *text, const struct erro
     const struct cookie *found = reach_lent(way, url.node);
     if (found && (t->cookie.origin == COOKIE_NONE || t->cookie.origin == COOKIE_HOME))
         target_lend(t, found);
+    if (url.scheme == WAY_K8S && t->no_cookie.code == ERR_NOT_FOUND && !o->cookies) {
+        t->no_cookie = (struct error){0};
+        error_set(&t->no_cookie, ERR_NOT_FOUND,
+                  "no cookie, and none was read in the pod: give --cookie-file FILE or "
+                  "BEAMTOP_COOKIE, or name an image that reads it there with --debug-image");
+    }
     if (no_process->code != ERR_NONE)
         reach_say_why(way, no_process);
     return 0;

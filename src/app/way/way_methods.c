@@ -314,6 +314,10 @@ const struct way_method *way_method(enum way_scheme scheme, size_t n)
     "nothing listens at that port there: the node stopped, or listens on another address (--host)"
 
 #define CONTAINER_RESTS "the container does not run: `kubectl describe pod` there says why"
+#define POD_NOT_THERE                                                                              \
+    "the machine of the pod does not have it: it was deleted, or starts. `kubectl get pods` "      \
+    "there "                                                                                       \
+    "lists those that run"
 #define API_SILENT "the cluster's API does not answer: check `kubectl cluster-info`"
 #define MACHINE_UNREACHED                                                                          \
     "the cluster does not reach the machine of the pod: `kubectl get nodes` shows its state"
@@ -400,9 +404,8 @@ static const struct {
      "why"},
     {OF(WAY_DOCKER), CONN_FAILED_WAY, false, "unable to resolve docker endpoint",
      "docker has no such context: `docker context ls` lists them"},
-    {OF(WAY_K8S), CONN_FAILED_WAY, false, "pod does not exist",
-     "the machine of the pod does not have it: it was deleted, or starts. `kubectl get pods` there "
-     "lists those that run"},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "pod does not exist", POD_NOT_THERE},
+    {OF(WAY_K8S), CONN_FAILED_WAY, false, "pod not found", POD_NOT_THERE},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "error: context ",
      "kubectl's configuration has no such context: `kubectl config get-contexts` lists them"},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "does not exist",
@@ -419,7 +422,8 @@ static const struct {
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "does not have a host assigned",
      "the pod has no machine yet: `kubectl describe pod` there says why"},
     {OF(WAY_K8S), CONN_FAILED_HOST, false, " not found\n",
-     "there is no such pod or namespace: `kubectl get pods -A` lists them"},
+     "there is no such pod or namespace: `kubectl get pods -A` lists them. A URL with a context "
+     "ends in a slash: k8s://CONTEXT/NAMESPACE/POD/"},
     {OF(WAY_K8S), CONN_FAILED_WAY, true, "cannot create resource \"pods/exec\"",
      "you may not run commands in pods there (pods/exec)"},
     {OF(WAY_K8S), CONN_FAILED_WAY, false, "cannot create resource \"pods/portforward\"",
