@@ -40,7 +40,7 @@ UNIT_LINK = tests/unit/link/test_aside tests/unit/link/test_atom_cache tests/uni
 	tests/unit/link/test_frame tests/unit/link/test_lookup tests/unit/link/test_name \
 	tests/unit/link/test_way tests/unit/link/test_listener tests/unit/link/test_inside \
 	tests/unit/link/test_load_tls tests/unit/link/test_optfile tests/unit/link/test_tls \
-	tests/unit/link/test_tls_files
+	tests/unit/link/test_tls_files tests/unit/link/test_wiped
 UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/unit/local/test_images \
 	tests/unit/local/test_jit tests/unit/local/test_outside tests/unit/local/test_records \
 	tests/unit/local/test_resident tests/unit/local/test_machine tests/unit/local/test_stack
@@ -110,6 +110,7 @@ tests/unit/recording/test_%: LDADD = tests/libtest.a $(RECORDING_LIBS) $(CMOCKA_
 tests/unit/report/test_%: LDADD = tests/libtest.a $(REPORT_LIBS) $(CMOCKA_LIBS)
 tests/unit/ui/test_%: LDADD = tests/libtest.a $(UI_LIBS) $(CMOCKA_LIBS)
 tests/screen/test_%: LDADD = tests/libtest.a $(UI_LIBS) $(CMOCKA_LIBS)
+tests_unit_link_test_wiped_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=free,--wrap=realloc
 tests_screen_test_replay_LDADD = tests/libtest.a $(APP_LIBS) $(CMOCKA_LIBS)
 tests_unit_local_test_images_LDADD = tests/libtest.a $(LOCAL_LIBS) $(LIBDW_LIBS) $(CMOCKA_LIBS)
 tests_unit_recording_test_recording_trace_LDADD = tests/libtest.a $(REPORT_LIBS) $(CMOCKA_LIBS)

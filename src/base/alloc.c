@@ -41,6 +41,22 @@ void *alloc_grow(void *old, size_t n, size_t size)
     return n & (n - 1) ? old : alloc_resize(old, n > 0 ? 2 * n : 1, size);
 }
 
+void *alloc_resize_wiped(void *old, size_t old_bytes, size_t bytes)
+{
+    void *p = alloc_resize(NULL, bytes, 1);
+    if (old)
+        memcpy(p, old, old_bytes < bytes ? old_bytes : bytes);
+    alloc_free_wiped(old, old_bytes);
+    return p;
+}
+
+void alloc_free_wiped(void *p, size_t bytes)
+{
+    if (p)
+        explicit_bzero(p, bytes);
+    free(p);
+}
+
 char *alloc_strdup(const char *s)
 {
     return alloc_strndup(s, strlen(s));

@@ -18,10 +18,18 @@ void buf_init(struct buf *b, size_t max)
     *b = (struct buf){.max = max};
 }
 
+void buf_init_wiped(struct buf *b)
+{
+    *b = (struct buf){.wiped = true};
+}
+
 void buf_clear(struct buf *b)
 {
-    free(b->data);
-    buf_init(b, b->max);
+    if (b->wiped)
+        alloc_free_wiped(b->data, b->cap);
+    else
+        free(b->data);
+    *b = (struct buf){.max = b->max, .wiped = b->wiped};
 }
 
 void buf_reset(struct buf *b)
@@ -54,7 +62,7 @@ static bool reserve_bytes(struct buf *b, size_t more)
     size_t cap = b->cap > 0 ? b->cap * 2 : FIRST_BYTES;
     if (cap < need)
         cap = need;
-    b->data = alloc_resize(b->data, cap, 1);
+    b->data = b->wiped ? alloc_resize_wiped(b->data, b->cap, cap) : alloc_resize(b->data, cap, 1);
     b->cap = cap;
     return true;
 }

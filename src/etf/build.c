@@ -37,7 +37,7 @@ void builder_free(struct builder *b)
 {
     if (!b)
         return;
-    ei_x_free(&b->x);
+    alloc_free_wiped(b->x.buff, (size_t)b->x.index);
     free(b);
 }
 
@@ -54,15 +54,24 @@ static int as_int(size_t n)
     return (int)n;
 }
 
-/* libei makes a buffer longer by some hundred bytes, and copies it each time; this doubles it. */
-static ei_x_buff *with_room(struct builder *b)
+/* libei makes a buffer longer by some hundred bytes, and copies it each time; this doubles it.
+ * Nothing stays where it was: a term may be a private key. */
+static ei_x_buff *with_room_for(struct builder *b, size_t bytes)
 {
     ei_x_buff *x = &b->x;
-    if (x->buffsz - x->index < LEAST_ROOM && x->buffsz <= INT32_MAX / 2) {
-        x->buffsz *= 2;
-        x->buff = alloc_resize(x->buff, 1, (size_t)x->buffsz);
+    const size_t needed = (size_t)x->index + bytes + LEAST_ROOM;
+    const size_t doubled = 2 * (size_t)x->buffsz;
+    const size_t size = doubled > needed && doubled <= INT32_MAX ? doubled : needed;
+    if (needed > (size_t)x->buffsz && size <= INT32_MAX) {
+        x->buff = alloc_resize_wiped(x->buff, (size_t)x->index, size);
+        x->buffsz = (int)size;
     }
     return x;
+}
+
+static ei_x_buff *with_room(struct builder *b)
+{
+    return with_room_for(b, 0);
 }
 
 void build_int(struct builder *b, int64_t v)
@@ -110,17 +119,17 @@ void build_bool(struct builder *b, bool v)
 
 void build_string(struct builder *b, const char *s, size_t len)
 {
-    check_ei(ei_x_encode_string_len(with_room(b), s, as_int(len)));
+    check_ei(ei_x_encode_string_len(with_room_for(b, 2 * len), s, as_int(len)));
 }
 
 void build_binary(struct builder *b, const void *bytes, size_t len)
 {
-    check_ei(ei_x_encode_binary(with_room(b), len > 0 ? bytes : "", as_int(len)));
+    check_ei(ei_x_encode_binary(with_room_for(b, len), len > 0 ? bytes : "", as_int(len)));
 }
 
 void build_bits(struct builder *b, const void *bytes, size_t bits)
 {
-    check_ei(ei_x_encode_bitstring(with_room(b), bytes, 0, bits));
+    check_ei(ei_x_encode_bitstring(with_room_for(b, bits / 8), bytes, 0, bits));
 }
 
 /* Into one of libei's structs, which has room for 255 characters of UTF-8. */
@@ -208,7 +217,7 @@ void build_unknown(struct builder *b, size_t n)
 
 void build_raw(struct builder *b, const uint8_t *term, size_t len)
 {
-    check_ei(ei_x_append_buf(with_room(b), (const char *)term, as_int(len)));
+    check_ei(ei_x_append_buf(with_room_for(b, len), (const char *)term, as_int(len)));
 }
 
 void build_term(struct builder *b, const struct builder *term)

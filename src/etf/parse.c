@@ -107,8 +107,8 @@ static int parse_quoted_atom(struct scan *p, struct builder *b)
 {
     const char *from = p->at++;
     struct buf characters, name;
-    buf_init(&characters, 0);
-    buf_init(&name, 0);
+    buf_init_wiped(&characters);
+    buf_init_wiped(&name);
     int rc = scan_quoted(p, '\'', &characters);
     if (rc == 0 && characters_len(&characters) > ATOM_CHARACTERS)
         rc = scan_fail(p, from, "an atom has at most 255 characters");
@@ -142,8 +142,8 @@ static int parse_string(struct scan *p, struct builder *b)
 {
     p->at++;
     struct buf characters, bytes;
-    buf_init(&characters, 0);
-    buf_init(&bytes, 0);
+    buf_init_wiped(&characters);
+    buf_init_wiped(&bytes);
     int rc = scan_quoted(p, '"', &characters);
     size_t n = characters_len(&characters);
     if (rc == 0 && put_characters(&bytes, &characters, false)) {
@@ -174,7 +174,7 @@ static int take_binary_text(struct scan *p, struct buf *bytes)
 {
     const char *from = p->at++;
     struct buf characters;
-    buf_init(&characters, 0);
+    buf_init_wiped(&characters);
     int rc = scan_quoted(p, '"', &characters);
     if (rc == 0 && !put_characters(bytes, &characters, scan_accept(p, "/utf8")))
         rc = scan_fail(p, from, "characters beyond 255 in a binary take /utf8 behind the text");
@@ -216,7 +216,7 @@ static int parse_binary(struct scan *p, struct builder *b)
 {
     p->at += 2;
     struct buf bytes;
-    buf_init(&bytes, 0);
+    buf_init_wiped(&bytes);
     unsigned bits = 8;
     int rc = take_binary(p, &bytes, &bits);
     if (rc == 0 && bits == 8)
@@ -300,7 +300,7 @@ static bool build_as_string(struct builder *b, const struct builder *items, size
         if (bytes[i] != ETF_SMALL_INTEGER)
             return false;
     struct buf text;
-    buf_init(&text, 0);
+    buf_init_wiped(&text);
     for (size_t i = 1; i < len; i += 2)
         buf_put_u8(&text, bytes[i + 1]);
     build_string(b, buf_cstr(&text), count);

@@ -15,6 +15,10 @@ void *alloc_zero(size_t count, size_t size) ATTR_MUST_USE;
 void *alloc_resize(void *old, size_t count, size_t size) ATTR_MUST_USE;
 /* Room for element n of an array that has grown only by this, from NULL on. */
 void *alloc_grow(void *old, size_t n, size_t size) ATTR_MUST_USE;
+/* Of what must not stay in memory: as alloc_resize() from so many bytes to others, and as free().
+ * Both wipe what they give back. */
+void *alloc_resize_wiped(void *old, size_t old_bytes, size_t bytes) ATTR_MUST_USE;
+void alloc_free_wiped(void *p, size_t bytes); /* NULL is fine */
 char *alloc_strdup(const char *s) ATTR_MUST_USE;
 /* Copies exactly len bytes and adds NUL. */
 char *alloc_strndup(const char *s, size_t len) ATTR_MUST_USE;

@@ -17,9 +17,11 @@ struct buf {
     size_t cap;
     size_t max; /* 0: no cap (only for what we make ourselves) */
     bool overflow;
+    bool wiped; /* memory that it gives back is: it may hold a secret */
 };
 
 void buf_init(struct buf *b, size_t max);
+void buf_init_wiped(struct buf *b);
 void buf_clear(struct buf *b);                /* frees; ready for use again with the same max */
 void buf_reset(struct buf *b);                /* length 0, memory kept */
 void buf_recycle(struct buf *b, size_t keep); /* … where it is at most so many bytes */

@@ -116,7 +116,7 @@ static int read_optfile(struct look *l)
     int rc = read_inside(l, l->optfile, &text, &len);
     if (rc == 0)
         rc = tls_options_parse(&l->options, text, len, l->why);
-    tls_file_wipe(text, len);
+    alloc_free_wiped(text, len);
     if (rc == ERR_FORMAT)
         error_context(l->why, "%.300s", l->optfile);
     return rc;
@@ -248,7 +248,7 @@ static int load_section(struct look *l, struct tls_context **out)
     struct parts *p = alloc_zero(1, sizeof *p);
     const int rc = load_parts(l, p, out);
     for (size_t i = 0; i < ARRAY_LEN(p->texts); i++)
-        tls_file_wipe(p->texts[i], p->sizes[i]);
+        alloc_free_wiped(p->texts[i], p->sizes[i]);
     free(p);
     return rc;
 }

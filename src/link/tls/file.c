@@ -2,8 +2,6 @@
 #include "file.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "beamtop/base/alloc.h"
@@ -20,11 +18,4 @@ int tls_file_read(int fd, char **text, size_t *len)
     const int why = n < 0 ? errno : 0;
     close(fd);
     return why;
-}
-
-void tls_file_wipe(char *text, size_t len)
-{
-    if (text)
-        explicit_bzero(text, len);
-    free(text);
 }

@@ -6,8 +6,7 @@
 #include <stddef.h>
 
 /* All of an open file, which it closes, and of a longer one LIMIT_TLS_FILE_BYTES + 1. 0 or an errno
- * value. *text, with a NUL behind, is to be wiped in any case. */
+ * value. *text, with a NUL behind, is to be freed in any case, by alloc_free_wiped(). */
 int tls_file_read(int fd, char **text, size_t *len);
-void tls_file_wipe(char *text, size_t len); /* and frees it */
 
 #endif

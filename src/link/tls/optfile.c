@@ -10,7 +10,6 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/etf/cursor.h"
 #include "beamtop/etf/parse.h"
-#include "file.h"
 #include "pem.h"
 #include "plain.h"
 
@@ -259,11 +258,9 @@ static bool read_sections(struct cursor *c, struct tls_options *out)
     struct cursor_list list;
     struct buf text;
     bool ok = cursor_list(c, &list) && !list.string;
-    buf_init(&text, 0);
+    buf_init_wiped(&text);
     for (size_t i = 0; ok && i < list.count; i++)
         ok = read_section(c, out, &text);
-    if (text.data)
-        explicit_bzero(text.data, text.cap);
     buf_clear(&text);
     return ok && cursor_list_end(c, &list);
 }
@@ -281,9 +278,8 @@ int tls_options_parse(struct tls_options *out, const char *text, size_t len, str
         cursor_init(&c, bytes, bytes_len);
         rc = read_sections(&c, out) ? 0 : ERR_FORMAT;
     }
-    explicit_bzero((uint8_t *)(uintptr_t)bytes, bytes_len);
     builder_free(b);
-    tls_file_wipe(term, len);
+    alloc_free_wiped(term, len);
     if (rc == 0)
         return 0;
     return error_set(err, ERR_FORMAT,
@@ -295,8 +291,8 @@ int tls_options_parse(struct tls_options *out, const char *text, size_t len, str
 
 static void clear_pair(struct tls_pair *pair)
 {
-    tls_file_wipe(pair->cert, pair->cert ? strlen(pair->cert) : 0);
-    tls_file_wipe(pair->key, pair->key ? strlen(pair->key) : 0);
+    alloc_free_wiped(pair->cert, pair->cert ? strlen(pair->cert) : 0);
+    alloc_free_wiped(pair->key, pair->key ? strlen(pair->key) : 0);
 }
 
 static void clear_section(struct tls_section *s)

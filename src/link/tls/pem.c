@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
-#include "file.h"
 
 #define LINE_BYTES 48u /* of DER: 64 characters */
 #define BORDERS_BYTES 64u
@@ -36,7 +35,7 @@ void tls_pem_add(char **pem, const char *label, struct slice der)
     char *at = all + before;
     if (*pem)
         memcpy(all, *pem, before);
-    tls_file_wipe(*pem, before);
+    alloc_free_wiped(*pem, before);
     at += sprintf(at, "-----BEGIN %s-----\n", label);
     for (size_t i = 0; i < der.len; i += LINE_BYTES) {
         const size_t n = der.len - i < LINE_BYTES ? der.len - i : LINE_BYTES;

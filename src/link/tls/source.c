@@ -140,7 +140,7 @@ static int load_files(struct tls_source *s, struct tls_context **out, struct err
         rc =
             tls_context_new(out, &m, f->place ? f->place : "the files of the options --tls-…", err);
     for (size_t i = 0; i < FILES; i++)
-        tls_file_wipe((char *)(uintptr_t)texts[i].s, texts[i].len);
+        alloc_free_wiped((char *)(uintptr_t)texts[i].s, texts[i].len);
     return rc;
 }
 
@@ -149,7 +149,7 @@ static void release_files(struct tls_source *s)
     struct file_source *f = (struct file_source *)s;
     for (size_t i = 0; i < FILES; i++)
         free(f->paths[i]);
-    tls_file_wipe(f->password, f->password ? strlen(f->password) : 0);
+    alloc_free_wiped(f->password, f->password ? strlen(f->password) : 0);
     free(f->place);
     free(f);
 }

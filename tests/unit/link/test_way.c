@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,9 @@ struct played {
     unsigned opened, ended, released;
 };
 
+/* A stream ends on the loop's thread while another one opens. */
+static pthread_mutex_t played_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static int played_open(struct conn_way *way, const struct way_request *request,
                        struct way_stream *out, enum conn_failure *why, struct error *err)
 {
@@ -39,18 +43,19 @@ static int played_open(struct conn_way *way, const struct way_request *request,
     }
     if (p->refused > 0)
         return p->refused;
-    assert_true(p->opened < STREAMS);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return errno;
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    p->ports[p->opened] = request->port;
-    p->far[p->opened] = -1;
     if (p->answer) {
         assert_int_equal(write(ends[1], p->answer, p->answer_len), (ssize_t)p->answer_len);
         shutdown(ends[1], SHUT_WR);
     }
+    pthread_mutex_lock(&played_lock);
+    assert_true(p->opened < STREAMS);
+    p->ports[p->opened] = request->port;
     p->far[p->opened++] = ends[1];
     *out = (struct way_stream){.fd = ends[0], .id = p->opened};
+    pthread_mutex_unlock(&played_lock);
     return 0;
 }
 
@@ -58,7 +63,9 @@ static bool played_explain(struct conn_way *way, uint64_t id, enum conn_failure 
                            struct error *err)
 {
     const struct played *p = (const struct played *)way;
+    pthread_mutex_lock(&played_lock);
     assert_in_range(id, 1, p->opened);
+    pthread_mutex_unlock(&played_lock);
     if (!p->reason)
         return false;
     *why = CONN_FAILED_WAY;
@@ -69,9 +76,11 @@ static bool played_explain(struct conn_way *way, uint64_t id, enum conn_failure 
 static void played_end(struct conn_way *way, uint64_t id)
 {
     struct played *p = (struct played *)way;
+    pthread_mutex_lock(&played_lock);
     assert_in_range(id, 1, p->opened);
     close(p->far[id - 1]);
     p->ended++;
+    pthread_mutex_unlock(&played_lock);
 }
 
 static void played_release(struct conn_way *way)
