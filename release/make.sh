@@ -37,29 +37,30 @@ take_time() {
 configured() {
     libraries=$(release/libraries.sh "$1")
     case $1 in
-    *-gnu) compiler=gcc packed=-Wl,-z,pack-relative-relocs ;; # musl 1.2.3 cannot read them
-    *) compiler=$libraries/bin/musl-gcc ;;
+    *-gnu) compiler=gcc linked=-Wl,-z,pack-relative-relocs ;; # musl 1.2.3 cannot read them
+    *) compiler=$libraries/bin/musl-gcc linked=-Wl,-T,$top/release/no_unwind.ld ;;
     esac
     [ "$1" != aarch64-linux-musl ] || cross=--host=aarch64-linux-gnu
     [ -f configure ] || autoreconf -fi >&2
     dir=$built/$1
-    if [ ! -f "$dir/Makefile" ] || [ "$(cat "$dir/libraries" 2>/dev/null)" != "$libraries" ]; then
+    made="$libraries $(cat release/make.sh release/no_unwind.ld | sha256sum)"
+    if [ ! -f "$dir/Makefile" ] || [ "$(cat "$dir/made" 2>/dev/null)" != "$made" ]; then
         rm -rf "$dir"
         mkdir -p "$dir"
         # The compiler is the same for a machine and its static programs: configure runs what it compiles.
         (cd "$dir" && PKG_CONFIG_LIBDIR=$libraries/lib/pkgconfig ../../configure -q ${cross:+"$cross"} \
             --enable-static --prefix=/usr --sysconfdir=/etc --with-ei="$libraries" \
-            CC="$(command -v ccache || :) $compiler" CPPFLAGS="-I$libraries/include" LDFLAGS="-L$libraries/lib -s ${packed:-}" \
+            CC="$(command -v ccache || :) $compiler" CPPFLAGS="-I$libraries/include" LDFLAGS="-L$libraries/lib -s $linked" \
             CFLAGS="-O2 $flags") >&2 ||
             fail "configure failed in $dir; it says why above and in $dir/config.log"
-        echo "$libraries" >"$dir/libraries"
+        echo "$made" >"$dir/made"
     fi
     make -s -C "$dir" Makefile >&2
 }
 
 # program TARGET: what shows and writes is small, what runs for each sample, process and event is fast.
 program() {
-    cross='' packed=''
+    cross=''
     configured "$1"
     make -s -C "$built/$1" -j"$jobs" CFLAGS="-Os $flags" src/libapp.a src/libui.a src/libreport.a src/liboutput.a >&2
     make -s -C "$built/$1" -j"$jobs" src/beamtop >&2

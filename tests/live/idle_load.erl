@@ -3,7 +3,7 @@
 %% asks; each is deleted when it is done:
 %%   work   a process runs from now on
 %%   rest   it is ended
-%%   alert  each connection by TLS to another node ends with a fatal alert: its process fails
+%%   alert  each connection by TLS to another node ends by a fatal alert: its process fails
 %%   audit  `left` is written, by audit.erl
 -module(idle_load).
 -export([start/2, watch/2, work/1]).
@@ -23,7 +23,7 @@ asked("rest", Dir, {Baseline, Pid}) ->
     exit(Pid, kill),
     {Baseline, done(Dir, "rest", none)};
 asked("alert", Dir, State) ->
-    [sys:terminate(P, planned) || P <- processes(), is_tls(P)],
+    [catch sys:terminate(P, planned, 60000) || P <- processes(), is_tls(P)],
     done(Dir, "alert", State);
 asked("audit", Dir, {Baseline, Pid} = State) ->
     audit:write(Dir, [Pid | Baseline]),

@@ -319,7 +319,7 @@ lists_and_alerts() {
     "$beamtop" top "$node" $client --tls-cacert "$certs/ca.pem" --tls-crl "$certs/revoked.crl" --cookie-file "$work/cookie" \
         --timeout 60 -n 0 -i 1 --format json >"$work/out" 2>"$work/err" </dev/null &
     peer=$!
-    wait_until 120 has_two_ticks && wait_long 120 renegotiates && order alert
+    wait_until 120 has_two_ticks && wait_long 120 renegotiates "$1" && order alert
     ordered=$?
     [ "$ordered" = 0 ] || kill "$peer"
     wait "$peer"
@@ -329,7 +329,9 @@ lists_and_alerts() {
 }
 # Of the connection of `top`, which has ten records and more for each tick.
 renegotiates() {
-    "$beamtop" calls "$node" 'tls_connection:renegotiate/2' --cookie-file "$work/cookie" --timeout 60 --format json \
+    server=tls_connection
+    [ "$1" -lt 27 ] || server=tls_server_connection
+    "$beamtop" calls "$node" "$server:renegotiate/2" --cookie-file "$work/cookie" --timeout 60 --format json \
         </dev/null 2>&1 | grep -q '"calls":[1-9]'
 }
 
