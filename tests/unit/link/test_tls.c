@@ -484,7 +484,7 @@ static int shown(struct tls_identity *ids, EVP_PKEY **keys, X509 **certs, const 
     int which = -1;
     server_open(&s, TLS1_3_VERSION, SSL_VERIFY_NONE, 86400);
     SSL_set_verify(s.ssl, SSL_VERIFY_PEER, accept_any);
-    assert_int_equal(SSL_set1_client_sigalgs_list(s.ssl, takes), 1);
+    assert_int_equal(SSL_set1_client_sigalgs_list(s.ssl, (char *)(uintptr_t)takes), 1);
     if (named >= 0)
         assert_int_equal(SSL_add_client_CA(s.ssl, certs[named]), 1);
     const struct tls_material m = {.identities = ids, .identity_count = 4};
