@@ -3,7 +3,6 @@
 %% asks; each is deleted when it is done:
 %%   work   a process runs from now on
 %%   rest   it is ended
-%%   alert  each connection by TLS to another node ends by a fatal alert: its process fails
 %%   audit  `left` is written, by audit.erl
 -module(idle_load).
 -export([start/2, watch/2, work/1]).
@@ -22,9 +21,6 @@ asked("work", Dir, {Baseline, none}) ->
 asked("rest", Dir, {Baseline, Pid}) ->
     exit(Pid, kill),
     {Baseline, done(Dir, "rest", none)};
-asked("alert", Dir, State) ->
-    [catch sys:terminate(P, planned, 60000) || P <- processes(), is_tls(P)],
-    done(Dir, "alert", State);
 asked("audit", Dir, {Baseline, Pid} = State) ->
     audit:write(Dir, [Pid | Baseline]),
     done(Dir, "audit", State);
@@ -34,14 +30,5 @@ asked(_, _, State) ->
 done(Dir, Name, State) ->
     ok = file:delete(filename:join(Dir, Name)),
     State.
-
-is_tls(P) ->
-    case process_info(P, dictionary) of
-        {dictionary, D} ->
-            {Module, _, _} = proplists:get_value('$initial_call', D, {none, none, 0}),
-            lists:member(Module, [tls_connection, ssl_gen_statem, tls_gen_connection]);
-        undefined ->
-            false
-    end.
 
 work(N) -> ?MODULE:work((N * 7 + 1) band 16#ffff).

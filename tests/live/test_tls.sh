@@ -306,33 +306,17 @@ END
 # der COMMAND FILE: as a binary of Erlang.
 der() { openssl "$1" -in "$certs/$2" -outform DER | od -An -v -tu1 | awk '{ for (i = 1; i <= NF; i++) printf "%s%s", n++ ? "," : "<<", $i } END { print ">>" }'; }
 
-# A node with a list, which takes no renegotiation of its clients and asks for one itself every five records;
-# and which ends TLS by an alert in the end.
-lists_and_alerts() {
+# Of the node a client's certificate, of beamtop the node's; and one that none of them has.
+lists_count() {
     stop_node
     at=$("$otp_sh" --root "$1")$work/otp-$1
     mkdir -p "$at" && cp "$certs/revoked.crl" "$at/$(openssl crl -hash -noout -in "$certs/revoked.crl").r0" || return 1
-    start_tls "$1" "'tlsv1.2'" "{verify, verify_peer}, {fail_if_no_peer_cert, true}, {client_renegotiation, false},
-        {renegotiate_at, 5}, {crl_check, true}, {crl_cache, {ssl_crl_hash_dir, {internal, [{dir, \"$work/otp-$1\"}]}}}" || return 1
+    start_tls "$1" "'tlsv1.2'" "{verify, verify_peer}, {fail_if_no_peer_cert, true}, {crl_check, true},
+        {crl_cache, {ssl_crl_hash_dir, {internal, [{dir, \"$work/otp-$1\"}]}}}" || return 1
     fails 'a revocation list of the node has it' $c "$certs/revoked.pem" $k "$certs/revoked.key" &&
         fails 'that --tls-crl has revoked' $client --tls-cacert "$certs/ca.pem" --tls-crl "$certs/node.crl" || return 1
-    "$beamtop" top "$node" $client --tls-cacert "$certs/ca.pem" --tls-crl "$certs/revoked.crl" --cookie-file "$work/cookie" \
-        --timeout 60 -n 0 -i 1 --format json >"$work/out" 2>"$work/err" </dev/null &
-    peer=$!
-    wait_until 120 has_two_ticks && wait_long 120 renegotiates "$1" && order alert
-    ordered=$?
-    [ "$ordered" = 0 ] || kill "$peer"
-    wait "$peer"
-    top_ended=$?
-    peer=''
-    ends_with 4 "$top_ended" && told 'ended TLS with alert 80 \(internal error\)'
-}
-# Of the connection of `top`, which has ten records and more for each tick.
-renegotiates() {
-    server=tls_connection
-    [ "$1" -lt 27 ] || server=tls_server_connection
-    "$beamtop" calls "$node" "$server:renegotiate/2" --cookie-file "$work/cookie" --timeout 60 --format json \
-        </dev/null 2>&1 | grep -q '"calls":[1-9]'
+    asks $client --tls-cacert "$certs/ca.pem" --tls-crl "$certs/revoked.crl"
+    ends_with 0 $? && says "$node"
 }
 
 versions_differ() {
@@ -451,7 +435,7 @@ printf 'not this' >"$work/wrong"
 differ tcp_nodes_say_nothing_in_tls starts_by_tls by_its_own_files links_are_tls by_options by_an_encrypted_key \
     by_the_configuration chains_and_wildcards_fit traces leaves_nothing failures_have_texts tcp_is_tried_first other_version is_found_out \
     by_arguments survives_renewal by_ipv6 of_another_user
-once by_terms lists_and_alerts
+once by_terms lists_count
 # Each with a node of its kind: on more than one release only in the longer check.
 if [ "${BEAMTOP_CHECK:-}" = all ]; then differ versions_differ ciphers_differ; else once versions_differ ciphers_differ; fi
 starts_by_tls() { stop_node && start_tls "$1" "'tlsv1.2'"; }
