@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
 #include "beamtop/etf/print.h"
 #include "query/native/args.h"
 #include "query/native/values.h"
@@ -40,26 +41,46 @@ struct suspenders_read {
 /* ---- the process */
 
 /* As in `process`: a name makes no atom there. */
+static void add_whereis(struct run_calls *calls, const char *name, size_t len)
+{
+    struct builder *b = builder_new();
+    build_list(b, 2);
+    build_binary(b, name, len);
+    build_atom(b, "utf8");
+    build_nil(b);
+    const struct args_call atom = {"erlang", "binary_to_existing_atom", 2, NULL, b};
+    run_add(calls, "lists", "foldl", args_of_calls("erlang", "whereis", 1, &atom, 1));
+}
+
 static bool ask_pid(void *own, struct run_calls *calls)
 {
     const struct suspenders_read *r = own;
-    const bool is_name = r->name.len > 0 && r->name.data[0] != '<';
+    const char *name = (const char *)r->name.data;
     if (r->is_pid)
         return false;
+    if (r->name.len > 0 && name[0] != '<') {
+        add_whereis(calls, name, r->name.len);
+        return true;
+    }
     struct builder *b = builder_new();
-    build_list(b, is_name ? 2 : 1);
-    if (is_name) {
-        build_binary(b, (const char *)r->name.data, r->name.len);
-        build_atom(b, "utf8");
-    } else {
-        build_string(b, (const char *)r->name.data, r->name.len);
-    }
+    build_list(b, 1);
+    build_string(b, name, r->name.len);
     build_nil(b);
-    if (is_name) {
-        const struct args_call atom = {"erlang", "binary_to_existing_atom", 2, NULL, b};
-        b = args_of_calls("erlang", "whereis", 1, &atom, 1);
-    }
-    run_add(calls, is_name ? "lists" : "erlang", is_name ? "foldl" : "list_to_pid", b);
+    run_add(calls, "erlang", "list_to_pid", b);
+    return true;
+}
+
+/* MyApp.Repo is the module of Elixir, unless a process has that very name. */
+static bool ask_alias(void *own, struct run_calls *calls)
+{
+    struct suspenders_read *r = own;
+    struct buf alias;
+    if (r->is_pid || r->name.len == 0 || !text_is_capital(r->name.data[0]))
+        return false;
+    buf_init(&alias, 0);
+    buf_printf(&alias, "Elixir.%s", buf_cstr(&r->name));
+    add_whereis(calls, (const char *)alias.data, alias.len);
+    buf_clear(&alias);
     return true;
 }
 
@@ -216,6 +237,7 @@ static void build_suspenders(struct builder *b, void *read, int64_t mono_ns,
 
 static const struct run_step steps[] = {
     {ask_pid, take_pid, 0, false},
+    {ask_alias, take_pid, 0, false},
     {ask_status, take_status, 0, false},
     {ask_suspenders_list, take_suspenders_list, 0, false},
     {ask_waiting, take_finds, SEEK_LATE_MS, true},

@@ -5,7 +5,7 @@
 #include "../../test.h"
 #include "stepped.h"
 
-enum step { PID, STATUS, LIST, WAITING, RUNNING };
+enum step { PID, ALIAS, STATUS, LIST, WAITING, RUNNING };
 
 #define HELD                                                                                       \
     {                                                                                              \
@@ -120,6 +120,23 @@ TEST(test_odd_answers)
     stepped_expect(
         &suspenders_question, read,
         "{suspenders,7000000,[{<<\"<0.2.0>\">>,<0.41.0>,<0.2.0>,undefined,0,3,3}],false}");
+    stepped_end(&suspenders_question, read);
+}
+
+/* A name as it is written in Elixir, where no process has it as it is. */
+TEST(test_alias)
+{
+    static const struct stepped_said said[] = {
+        {PID, {"undefined"}}, {ALIAS, {"<0.41.0>"}}, {STATUS, {"{status,waiting}"}}};
+    static const struct stepped_said known[] = {{PID, {"<0.41.0>"}},
+                                                {STATUS, {"{status,waiting}"}}};
+    void *read = start_named("{<<\"Shop\">>,[]}");
+    struct buf asked;
+    buf_init(&asked, 0);
+    stepped_run(&suspenders_question, read, 1000, said, ARRAY_LEN(said), &asked);
+    assert_non_null(strstr(buf_cstr(&asked), "Elixir.Shop"));
+    stepped_run(&suspenders_question, read, 2000, known, ARRAY_LEN(known), NULL);
+    buf_clear(&asked);
     stepped_end(&suspenders_question, read);
 }
 
