@@ -135,10 +135,10 @@ one_of() {
     done
 }
 
-# was_late ERRORS: a scheduler of a busy machine was, which what is armed on all processes refuses. Where
-# it is tried again, $work/remark says so.
+# was_late ERRORS: a scheduler of a busy machine was, which what is armed on all processes refuses, or
+# it took too long to say what is armed. Where it is tried again, $work/remark says so.
 was_late() {
-    grep -q 'did not answer for' "$1" && echo "# again: refused, since a scheduler was late" >>"$work/remark"
+    grep -q 'did not answer for\|did not answer .*armed' "$1" && echo "# again: refused, since a scheduler was late" >>"$work/remark"
 }
 
 # patient COMMAND…: again where a scheduler was late. $work/err has what the command says.
