@@ -61,11 +61,11 @@ opens_it_by_both_names() { prints "late$x@$host" && prints "late$x" --host "$hos
 # epmd has no host, so that any is right; nothing is said of it.
 opens_it_by_its_os_pid() {
     first=${late# }
-    HOME=$work/empty "$beamtop" info "${first%% *}" --timeout 30 --format json >"$work/out" 2>"$work/err" &&
-        grep -q "\"late$x@$host\"" "$work/out" && [ ! -s "$work/err" ] || {
+    HOME=$work/empty "$beamtop" info "${first%% *}" --timeout 30 --format json >"$work/out" 2>"$work/err"
+    if ! grep -q "\"late$x@$host\"" "$work/out" || [ -s "$work/err" ]; then
         cat "$work/out" "$work/err"
         return 1
-    }
+    fi
 }
 
 takes_the_cookie_of_the_command_line() { prints "later$x@$host"; }
