@@ -86,12 +86,18 @@ static void no_owner(struct judge *j, struct finding *f, const json_t *fact)
 
 /* ---- processes */
 
-/* The group of a fact that most of what was sampled belongs to; NULL: there is none. */
-static const json_t *group_of(const json_t *fact, const char *key)
+/* The largest group of a fact; NULL: there is none. */
+static const json_t *largest_group(const json_t *fact, const char *key)
 {
     const json_t *group = json_object_get(fact, key);
-    double seen = fact_number(group, "seen"), sampled = fact_number(group, "sampled");
-    return seen >= 3 && seen >= sampled / 2 && *fact_text(group, "function") ? group : NULL;
+    return fact_number(group, "seen") >= 3 && *fact_text(group, "function") ? group : NULL;
+}
+
+/* That most of what was sampled belongs to; NULL: there is none. */
+static const json_t *group_of(const json_t *fact, const char *key)
+{
+    const json_t *group = largest_group(fact, key);
+    return fact_number(group, "seen") >= fact_number(group, "sampled") / 2 ? group : NULL;
 }
 
 /* Who has spawned most of a group; "" unknown. */
@@ -110,13 +116,18 @@ static const char *member_of(struct judge *j, const json_t *group)
     return cut_name(j, generic ? fact_text(group, "function") : call);
 }
 
-static void tell_group(struct judge *j, struct finding *f, const json_t *group)
+static void tell_sample(struct judge *j, struct finding *f, const json_t *group)
 {
-    const json_t *spawner = json_object_get(group, "spawner");
     const char *app = fact_text(json_object_get(group, "example"), "application");
     judge_evidence(j, f, "sample", fact_number(group, "seen"), "", "%s: %.0f of %.0f sampled%s%s",
                    member_of(j, group), fact_number(group, "seen"), fact_number(group, "sampled"),
                    *app ? ", application " : "", app);
+}
+
+static void tell_group(struct judge *j, struct finding *f, const json_t *group)
+{
+    const json_t *spawner = json_object_get(group, "spawner");
+    tell_sample(j, f, group);
     if (*spawner_of(j, group)) {
         const char *pid = fact_text(spawner, "pid"), *name = named_process(j, spawner);
         const bool has_pid = strstr(name, pid) != NULL;
@@ -161,6 +172,8 @@ void judge_process_growth(struct judge *j)
     tell_limit(j, f, "process_limit", &t);
     if (group)
         tell_group(j, f, group);
+    else if (largest_group(fact, "processes")) /* of several kinds together, as of a connection */
+        tell_sample(j, f, largest_group(fact, "processes"));
     no_owner(j, f, fact);
     judge_wait(j, group != NULL);
 }

@@ -1288,6 +1288,14 @@ static void processes_leak_on_23(struct made *w)
     processes_leak(w);
     set_fact(w, "growth", "{\"processes\":" GROUP("shop_session:wait/0", "null", "null") "}");
 }
+/* Some of each kind, none of which is half. */
+static void processes_of_kinds_leak(struct made *w)
+{
+    processes_leak(w);
+    set_fact(w, "growth",
+             "{\"processes\":{\"sampled\":100,\"seen\":37,\"function\":\"gen_server:loop/7\","
+             "\"example\":" SESSION ",\"spawner\":null,\"spawned\":0}}");
+}
 static void processes_leak_unseen(struct made *w)
 {
     of_a_minute(w);
@@ -1849,6 +1857,10 @@ static const struct {
      "shop_lobby spawns processes that stay: +590 shop_session:init/1 in", processes_come},
     {"process_growth", processes_leak_on_23, FINDING_LOOK,
      "shop_session:wait/0 processes are accumulating: +590", same},
+    {"process_growth", processes_of_kinds_leak, FINDING_LOOK, "Processes are accumulating: +590",
+     same},
+    {"process_growth", processes_of_kinds_leak, FINDING_LOOK,
+     "shop_session:init/1: 37 of 100 sampled", processes_come},
     {"process_growth", processes_leak_unseen, FINDING_LOOK, "owner: unknown, not recorded", same},
     {"process_growth", processes_leak_fast, FINDING_ACT, "limit: 262,144, reached in 43 min", same},
     {"short_lived", short_ones, FINDING_LOOK,
