@@ -107,12 +107,24 @@ static void on_stalled(uv_timer_t *t)
 
 /* ---- out */
 
+#define UNREAD_MS 100
+
+static void on_unread(uv_timer_t *t)
+{
+    struct conn *c = t->data;
+    if (c->state == STATE_UP)
+        conn_lost(c, c->write_status);
+}
+
+/* Why the peer has gone may be unread: an alert of TLS, or half a message. */
 static void on_frame_written(uv_write_t *req, int status)
 {
     struct conn *c = req->data;
     free(req);
-    if (status != 0 && status != UV_ECANCELED && c->state == STATE_UP)
-        conn_lost(c, status);
+    if (status == 0 || status == UV_ECANCELED || c->state != STATE_UP || c->write_status != 0)
+        return;
+    c->write_status = status;
+    uv_timer_start(&c->once, on_unread, UNREAD_MS, 0);
 }
 
 /* Takes over what the socket does not take at once. Returns 0 or a libuv error. */

@@ -30,7 +30,8 @@ struct conn {
     struct way_stream stream; /* on it; its socket is in tcp */
     uv_tcp_t tcp;
     uv_timer_t tick;
-    uv_timer_t once; /* a callback put off to the loop; the limit of the flush at close */
+    int write_status; /* of the first write that failed; 0: none did */
+    uv_timer_t once;  /* a callback put off to the loop; the limit of the flush at close */
     uv_shutdown_t shutdown;
     bool tcp_open;
     struct tls_session *tls; /* NULL: TCP */

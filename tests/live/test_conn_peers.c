@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -171,7 +172,7 @@ static void test_no_nodes(void **state)
          hear_and_say,
          {BYTES("\x15\3\3\0\2\2\x32"), false},
          CONN_FAILED_TLS,
-         "with an alert",
+         "ended TLS with alert 50 (decode error)",
          0},
         {"tls, which is off",
          hear_and_say,
@@ -322,6 +323,41 @@ static void test_bad_after_handshake(void **state)
         probe_close(&p);
         node_kill(pid);
     }
+}
+
+static void after_hearing(int fd)
+{
+    char b[4096];
+    if (read(fd, b, sizeof b) > 0)
+        (void)!write(fd, BYTES("\0\0\1\0p"));
+    _exit(0);
+}
+
+/* What was sent to it fails before its last words are read: they say more than "broken pipe". */
+static void test_last_words_are_read(void **state)
+{
+    struct conn_options o = options_for("fake@127.0.0.1");
+    struct probe p;
+    struct error err = {0};
+    siginfo_t ended;
+    size_t len;
+    (void)state;
+    pid_t pid = fake_node_start(&o.port, after_hearing);
+    probe_open(&p, &o);
+    expect_up(&p);
+    struct builder *b = builder_new();
+    build_atom(b, "hello");
+    const uint8_t *bytes = builder_bytes(b, &len);
+    assert_int_equal(conn_send_name(p.conn, "sink", bytes, len, &err), 0);
+    assert_int_equal(waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT), 0);
+    for (int i = 0; i < 3; i++) /* the first finds out, the next fail */
+        (void)conn_send_name(p.conn, "sink", bytes, len, &err);
+    builder_free(b);
+    assert_true(probe_run(&p, WAIT_MS));
+    assert_true(p.down);
+    assert_non_null(strstr(p.err.text, "in the middle of a message"));
+    probe_close(&p);
+    node_kill(pid);
 }
 
 /* ---- names that no node of ours would choose */
@@ -596,6 +632,7 @@ int main(void)
         cmocka_unit_test(test_no_nodes),
         cmocka_unit_test(test_no_epmds),
         cmocka_unit_test(test_bad_after_handshake),
+        cmocka_unit_test(test_last_words_are_read),
         cmocka_unit_test(test_peers_with_odd_names),
         cmocka_unit_test(test_odd_names_are_answered),
         cmocka_unit_test(test_oversized_frame_is_skipped),
