@@ -5,9 +5,12 @@
 
 #include "app/cli/tell.h"
 #include "app/source/nodes.h"
+#include "beamtop/base/buf.h"
 #include "fleet_sessions.h"
 
 #define TURN_MS 100u
+#define SILENT_MS 1000u /* of an end that takes longer it says whose it is */
+#define NAMED 3
 
 static void say_on_terminal(struct fleet_sessions *s, const char *line)
 {
@@ -20,11 +23,36 @@ static void end_run(struct fleet_sessions *s, int code, const struct error *err)
     runtime_end(s->rt, code == EXIT_DONE && s->signal == SIGTERM ? 128 + SIGTERM : code, err);
 }
 
+static void tell_waits(struct fleet_sessions *s)
+{
+    struct buf names;
+    size_t n = 0;
+    if (s->signal == 0 || uv_now(&s->rt->loop) - s->stopped_ms < SILENT_MS)
+        return;
+    buf_init(&names, 0);
+    for (size_t i = 0; i < s->n; i++) {
+        if (!s->parts[i].session || !session_runs(s->parts[i].session))
+            continue;
+        if (n < NAMED)
+            buf_printf(&names, "%s%s", n > 0 ? ", " : "", fleet_name(s->fleet, i));
+        n++;
+    }
+    if (n > NAMED)
+        buf_printf(&names, " and %zu more", n - NAMED);
+    if (n > 0 && n != s->waits)
+        tell_line("waiting for %s to end (Ctrl-C ends at once, with what has come)",
+                  buf_cstr(&names));
+    s->waits = n;
+    buf_clear(&names);
+}
+
 static void on_sessions_turn(uv_timer_t *timer)
 {
     struct fleet_sessions *s = timer->data;
     if (!s->rt->ended)
         fleet_sessions_turn(s);
+    if (!s->rt->ended)
+        tell_waits(s);
 }
 
 static void on_part_lost(void *arg, size_t index, const struct error *why)
@@ -40,6 +68,8 @@ static void on_sessions_signal(uv_signal_t *handle, int number)
         s->kind->interrupted(s->arg);
     if (s->phase != FLEET_RUNS || s->signal != 0)
         runtime_end(s->rt, 128 + number, &s->err);
+    if (s->signal == 0)
+        s->stopped_ms = uv_now(&s->rt->loop);
     s->signal = number;
     fleet_sessions_stop(s);
 }

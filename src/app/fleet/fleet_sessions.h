@@ -83,7 +83,9 @@ struct fleet_sessions {
     size_t n;
     uint64_t opened_ms;
     int signal;
-    struct error err; /* the first that ended them, of the kind's */
+    uint64_t stopped_ms; /* by the first signal */
+    size_t waits;        /* for so many, as it has said; 0: it has not */
+    struct error err;    /* the first that ended them, of the kind's */
     bool told_set;
 };
 
