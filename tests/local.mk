@@ -36,7 +36,7 @@ UNIT_BASE = tests/unit/base/test_clock tests/unit/base/test_error tests/unit/bas
 UNIT_ETF = tests/unit/etf/test_check tests/unit/etf/test_cursor tests/unit/etf/test_parse \
 	tests/unit/etf/test_print tests/unit/etf/test_print_ex
 UNIT_LINK = tests/unit/link/test_aside tests/unit/link/test_atom_cache tests/unit/link/test_control \
-	tests/unit/link/test_cookie tests/unit/link/test_discover tests/unit/link/test_discover_blocked tests/unit/link/test_epmd \
+	tests/unit/link/test_cookie tests/unit/link/test_dial tests/unit/link/test_discover tests/unit/link/test_discover_blocked tests/unit/link/test_epmd \
 	tests/unit/link/test_frame tests/unit/link/test_lookup tests/unit/link/test_name \
 	tests/unit/link/test_way tests/unit/link/test_listener tests/unit/link/test_inside \
 	tests/unit/link/test_load_tls tests/unit/link/test_optfile tests/unit/link/test_tls \

@@ -14,6 +14,8 @@
 #include "beamtop/base/clock.h"
 #include "beamtop/link/epmd.h"
 #include "epmd_way.h"
+#include "link/proc.h"
+#include "link/sockets/listener.h"
 #include "link/tls/known.h"
 
 #define DEFAULT_TIMEOUT_MS 5000
@@ -217,6 +219,51 @@ static bool go_local(struct dial *d)
     return true;
 }
 
+/* ---- a VM that is meant by its OS pid */
+
+struct owned {
+    struct listening *all; /* of its user */
+    size_t count;
+    uint16_t port;
+    bool is_shown; /* a socket of the process was seen */
+};
+
+static bool is_at_port(void *arg, uint64_t inode)
+{
+    struct owned *o = arg;
+    o->is_shown = true;
+    for (size_t i = 0; i < o->count; i++)
+        if (o->all[i].port == o->port && (inode == 0 || o->all[i].inode == inode))
+            return true;
+    return false;
+}
+
+/* Anybody may claim its name in epmd. Where its descriptors are hidden, its user's sockets count;
+ * once it has ended, the name does. */
+static bool may_listen(const struct conn_local *local, uint16_t port)
+{
+    char path[64];
+    struct owned o = {.all = alloc_zero(LIMIT_LISTENING, sizeof *o.all), .port = port};
+    snprintf(path, sizeof path, "/proc/%lld", (long long)local->os_pid);
+    o.count = listener_list(o.all, LIMIT_LISTENING, "/proc", local->uid);
+    const bool listens = proc_first_socket("/proc", (pid_t)local->os_pid, is_at_port, &o) >= 0 ||
+                         (!o.is_shown && is_at_port(&o, 0)) || access(path, F_OK) != 0;
+    free(o.all);
+    return listens;
+}
+
+static void refuse_port(struct dial *d, uint16_t port)
+{
+    struct error err = {0};
+    error_set(&err, ERR_CONNECT,
+              "epmd on port %u has port %u for %.255s, but OS process %lld does not listen there: "
+              "beamtop did not send the cookie. Give the port of that process with --port",
+              d->epmd_port, port, d->hs.target.full, (long long)d->local.os_pid);
+    finish_failed(d, CONN_FAILED_OTHER_USER, &err);
+}
+
+/* ---- epmd's answers */
+
 static void put_known_names(struct buf *out, const struct epmd_answer *a)
 {
     for (size_t i = 0; i < a->count && i < NAMES_SHOWN; i++)
@@ -309,7 +356,11 @@ static void on_port(void *arg, const struct epmd_answer *a)
     struct dial *d = arg;
     d->query = NULL;
     d->way_query = NULL;
-    if (a->failure == EPMD_OK) {
+    const bool is_there = a->failure == EPMD_OK;
+    if (is_there && d->local.is_meant && !may_listen(&d->local, a->port)) {
+        if (!go_local(d))
+            refuse_port(d, a->port);
+    } else if (is_there) {
         d->hs.port = a->port;
         if (!d->hs.way)
             use_address(d, d->asking);

@@ -68,6 +68,12 @@ opens_it_by_its_os_pid() {
     fi
 }
 
+# No pid is as large.
+says_that_there_is_no_such_process() {
+    HOME=$work/empty "$beamtop" info 99999999 --timeout 30 >"$work/out" 2>&1 && return 1
+    grep -q "there is no OS process 99999999 on this host: .beamtop nodes. lists" "$work/out" || { cat "$work/out"; return 1; }
+}
+
 takes_the_cookie_of_the_command_line() { prints "later$x@$host"; }
 
 # Of a busy machine epmd does not always answer in time.
@@ -255,6 +261,7 @@ start_epmd
 run starts
 run opens_it_by_both_names
 run opens_it_by_its_os_pid
+run says_that_there_is_no_such_process
 run takes_the_cookie_of_the_command_line
 run lists_it
 run picks_it

@@ -151,7 +151,7 @@ has_no_jit() { says 1 'no JIT' "$beamtop" perf-map "$vm" -o - && [ ! -s "$work/o
 
 others_are_refused() {
     says 2 'is not a BEAM VM' "$beamtop" perf-map $$ &&
-        says 1 'there is no process 99999999' "$beamtop" perf-map 99999999 &&
+        says 1 'there is no OS process 99999999' "$beamtop" perf-map 99999999 &&
         says 1 'there is no node nobody' "$beamtop" perf-map nobody &&
         says 2 'run beamtop on its own host' "$beamtop" perf-map nobody@nowhere.invalid
 }

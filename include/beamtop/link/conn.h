@@ -67,6 +67,8 @@ struct conn_way;
    host's name nor epmd lead there. */
 struct conn_local {
     int64_t os_pid;      /* 0: no such VM is known */
+    uid_t uid;           /* its user */
+    bool is_meant;       /* by that pid: epmd's port counts only if the process listens there */
     uint16_t epmd_port;  /* of the epmd that it uses; 0: not known */
     uint16_t port;       /* where it listens; 0: not known */
     const char *address; /* … and at which address; NULL: the loopback; copied */

@@ -221,25 +221,30 @@ static void go_inside(struct target *t, const struct discover_vm *vm)
 }
 
 /* The way to a VM of this host, unless one was given. ERR_REFUSED: it may be another's. */
-static int set_local(struct target *t, const struct discover_vm *vm, const struct cli_options *o,
-                     bool has_namesake, struct error *err)
+static int set_local(struct target *t, const struct target_choice *c, const struct cli_options *o,
+                     struct error *err)
 {
+    const struct discover_vm *vm = c->vm;
     const struct discover_options options = {0};
     if (vm->pid == 0 || way_given(o))
         return 0;
     if (gets_no_cookie(t))
         return vm->other_network && !has_address(t->name) ? refuse_claimed(t, vm, err) : 0;
     struct discover_vm found = *vm;
+    if (c->by_pid && !c->has_namesake)
+        found.port = 0; /* epmd's may be another's of its name */
     discover_port(&found, &options);
     if (vm->other_network) {
         go_inside(t, &found);
     } else {
         memcpy(t->address, found.address, sizeof t->address);
         t->conn.local = (struct conn_local){.os_pid = found.pid,
+                                            .uid = found.uid,
+                                            .is_meant = c->by_pid,
                                             .epmd_port = found.epmd_port,
                                             .port = found.port,
                                             .address = t->address};
-        if (has_namesake)
+        if (c->has_namesake)
             t->conn.port = found.port;
     }
     cookie_wipe(&found.cookie);
@@ -324,7 +329,9 @@ int target_find_process(pid_t *pid, const char *argument, struct error *err)
     long number = strtol(argument, NULL, 10);
     if (errno != 0 || number < 1 || number > INT_MAX ||
         (kill((pid_t)number, 0) != 0 && errno == ESRCH))
-        return error_set(err, ERR_NOT_FOUND, "there is no process %.20s on this host", argument);
+        return error_set(err, ERR_NOT_FOUND,
+                         "there is no OS process %.20s on this host: `beamtop nodes` lists its VMs",
+                         argument);
     *pid = (pid_t)number;
     if (access("/proc/self", F_OK) != 0)
         return error_set(err, ERR_REFUSED,
@@ -362,11 +369,10 @@ static int choose_vm(struct target_choice *c, struct discover_list *own, const c
     if (c->by_pid && c->vm->node[0] == '\0')
         return error_set(err, ERR_NOT_FOUND, TARGET_NO_NODE, (long long)c->vm->pid, c->vm->command,
                          (long long)c->vm->pid);
-    if (!c->vm && text_is_number(name) && !way_given(o)) {
+    if (!c->vm && text_is_number(name) && !way_given(o)) { /* nor is it a name that epmd knows */
         const int rc = target_find_process(&pid, name, err);
-        if (rc != 0 && rc != ERR_NOT_FOUND)
+        if (rc != 0)
             return rc;
-        *err = (struct error){0};
     }
     /* The name leads to one in our network namespace at most: it is that one, then. */
     return c->vm && !c->sure && c->vm->other_network && !way_given(o)
@@ -415,7 +421,7 @@ static int fill_target(struct target *t, const char *name, const struct target_c
     set_options(t, o, epmd_port);
     t->conn.any_host = vm && vm->form == DISCOVER_UNKNOWN && !strchr(name, '@');
     t->is_claimed = vm && !c->by_pid && is_claimed(name, vm);
-    rc = vm && c->sure ? set_local(t, vm, o, c->has_namesake, err) : 0;
+    rc = vm && c->sure ? set_local(t, c, o, err) : 0;
     if (rc == 0)
         rc = target_set_tls(t, o, env, way_given(o) || gets_no_cookie(t) || !c->sure ? NULL : vm,
                             err);

@@ -48,7 +48,7 @@ int outside_open(struct outside_reader **out, pid_t pid, const struct outside_pl
     r->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (r->dir < 0) {
         free(r);
-        return error_set(err, ERR_NOT_FOUND, "there is no process %ld on this host", (long)pid);
+        return error_set(err, ERR_NOT_FOUND, "there is no OS process %ld on this host", (long)pid);
     }
     *out = r;
     return 0;
