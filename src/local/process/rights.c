@@ -17,6 +17,8 @@
 
 #include "beamtop/base/confined.h"
 
+static const uint64_t right_to_read = UINT64_C(1) << CAP_SYS_PTRACE;
+
 /* From '1' on a user may read the memory of processes that are not its children only with a right,
  * with '3' not at all. */
 static char yama_scope(void)
@@ -36,6 +38,10 @@ const char *rights_refusal(void)
     if (scope == '3')
         return "kernel.yama.ptrace_scope is 3, which forbids it until the host restarts. Give the "
                "node in place of the OS pid: beamtop sample --remote NODE";
+    if (confined_by_filter() && !(confined_rights() & right_to_read)) /* it lifts both */
+        return "a seccomp profile or kernel.yama.ptrace_scope probably refuses it without "
+               "CAP_SYS_PTRACE. Run beamtop on the host, or its container as root with --cap-add "
+               "SYS_PTRACE";
     if (confined_by_filter())
         return "a seccomp profile probably refuses process_vm_readv. Run beamtop on the host, or "
                "its container with --security-opt seccomp=unconfined";
@@ -43,8 +49,6 @@ const char *rights_refusal(void)
         return "kernel.yama.ptrace_scope allows that only with CAP_SYS_PTRACE. Run beamtop as root";
     return "the system probably allows that only with CAP_SYS_PTRACE. Run beamtop as root";
 }
-
-static const uint64_t right_to_read = UINT64_C(1) << CAP_SYS_PTRACE;
 
 /* Root of a container has no right to read any process: it reads those that have no more rights
  * than it has, while it has theirs. */
