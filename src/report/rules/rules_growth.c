@@ -382,42 +382,62 @@ static void find_table(struct judge *j, const struct rise *t, double limit)
     judge_wait(j, table != NULL);
 }
 
-/* Of what is new: the name that half have, and who owns half of those that have it. */
+/* Of what is new: the name that half have, and the owner that has half and that name. */
 struct most {
     const char *name, *owner, *pid; /* "" many, or unknown */
     const char *one_of;             /* an owner, where none has half */
-    double seen, sampled;
+    double seen, owned, sampled;
 };
 
-static struct most most_of(struct judge *j, const json_t *fact)
+/* sampled: where an older recording does not say of how many. There `seen` are those of the
+ * owner. */
+static struct most most_of(struct judge *j, const json_t *fact, double sampled)
 {
     const json_t *owner = json_object_get(fact, "owner");
-    struct most m = {"", "", "", "", fact_number(fact, "seen"), fact_number(fact, "sampled")};
-    double owned = fact_number(fact, "owned");
+    struct most m = {"",
+                     "",
+                     "",
+                     "",
+                     fact_number(fact, "seen"),
+                     fact_number(fact, "owned"),
+                     fact_number(fact, "sampled")};
+    m.owned = isnan(m.owned) ? m.seen : m.owned;
+    m.sampled = isnan(m.sampled) ? sampled : m.sampled;
     if (m.seen < m.sampled / 2)
         return m;
     m.name = cut_name(j, fact_text(fact, "name"));
-    if (owned < m.seen / 2) {
+    if (m.owned < m.sampled / 2) {
         m.one_of = named_process(j, owner);
-    } else { /* owned may be NaN: in older recordings `seen` are those of the owner */
+    } else {
         m.owner = named_process(j, owner);
         m.pid = judge_text(j, "%s", fact_text(owner, "pid"));
     }
     return m;
 }
 
+static const char *owner_text(struct judge *j, const struct most *m)
+{
+    if (!*m->owner && !*m->one_of)
+        return "";
+    if (m->owned >= m->seen)
+        return judge_text(j, " of %s%s", m->owner, m->one_of);
+    if (*m->owner)
+        return judge_text(j, ", %.0f of them of %s", m->owned, m->owner);
+    return judge_text(j, ", of many owners, such as %s (%.0f)", m->one_of, m->owned);
+}
+
 static void tell_most(struct judge *j, struct finding *f, const struct most *m)
 {
     if (*m->name && !isnan(m->sampled))
-        judge_evidence(j, f, "sample", m->seen, "", "new: %.0f of %.0f sampled are %s%s%s%s%s",
-                       m->seen, m->sampled, m->name, *m->owner ? " of " : "", m->owner,
-                       *m->one_of ? ", of many owners, such as " : "", m->one_of);
+        judge_evidence(j, f, "sample", m->seen, "", "new: %.0f of %.0f sampled are %s%s", m->seen,
+                       m->sampled, m->name, owner_text(j, m));
 }
 
 static void find_many_tables(struct judge *j, const struct rise *t, double limit)
 {
     const json_t *fact = judge_fact_at(j, "growth", j->to);
-    const struct most made = most_of(j, json_object_get(json_object_get(fact, "ets"), "most_new"));
+    const json_t *ets = json_object_get(fact, "ets");
+    const struct most made = most_of(j, json_object_get(ets, "most_new"), fact_number(ets, "new"));
     const char *grown = judge_number(j, t->grown), *period = judge_period(j);
     struct finding *f = judge_find(j, FINDING_LOOK, t->grown, limit);
     if (*made.owner)
@@ -457,7 +477,7 @@ void judge_port_growth(struct judge *j)
     if (!t.grows || t.grown < limit)
         return;
     const json_t *fact = judge_fact_at(j, "growth", j->to);
-    const struct most opened = most_of(j, json_object_get(fact, "ports"));
+    const struct most opened = most_of(j, json_object_get(fact, "ports"), NAN);
     const char *grown = judge_number(j, t.grown), *period = judge_period(j);
     struct finding *f = judge_find(
         j, full_in(j, "port_limit", &t) < 6 * HOUR ? FINDING_ACT : FINDING_LOOK, t.grown, limit);

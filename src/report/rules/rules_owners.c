@@ -23,27 +23,39 @@ static bool sleeps_on(const struct period_process *p)
 }
 
 /* Rows of a node with many processes come seldom. A burst, and what comes while a node starts, does
- * not leave so many messages for so long, and as many at the end. */
+ * not leave so many messages for so long, and as many at the end. Two ticks may both be between a
+ * batch and its end, unless it did too little to handle so many. */
 static const struct {
     int64_t ticks;
     double seconds, messages; /* between the first and the last; at each */
-} few_ticks[] = {{3, 30, 1e4}, {2, 20, 1e5}};
+    bool idle;
+} few_ticks[] = {{3, 30, 1e4, false}, {2, 20, 1e5, true}};
 #define KEEPS 0.9      /* of its first length: it is not being emptied */
 #define FEW_FIT 0.95   /* of a line through so few ticks */
 #define FEW_GROWN 0.25 /* of its first length */
 
-static bool is_huge(const struct period_process *p)
+/* A message takes one reduction at least. */
+static bool cannot_have_emptied(const struct judge *j, const struct period_process *p)
 {
+    return p->reductions_per_s * j->duration_s < p->queue_min;
+}
+
+/* Not one that has no row now and then: its queue is short there. */
+static bool is_huge(const struct judge *j, const struct period_process *p)
+{
+    const bool keeps =
+        p->at_end && p->ticks * 10 >= p->ticks_since * 8 && p->queue_last >= KEEPS * p->queue_first;
     for (size_t i = 0; i < ARRAY_LEN(few_ticks); i++)
-        if (p->ticks >= few_ticks[i].ticks && p->seen_s >= few_ticks[i].seconds &&
-            p->queue_min >= few_ticks[i].messages)
-            return p->at_end && p->queue_last >= KEEPS * p->queue_first;
+        if (keeps && p->ticks >= few_ticks[i].ticks && p->seen_s >= few_ticks[i].seconds &&
+            p->queue_min >= few_ticks[i].messages &&
+            (!few_ticks[i].idle || cannot_have_emptied(j, p)))
+            return true;
     return false;
 }
 
-static bool is_huge_and_grows(const struct period_process *p)
+static bool is_huge_and_grows(const struct judge *j, const struct period_process *p)
 {
-    return is_huge(p) && p->queue_fit >= FEW_FIT &&
+    return is_huge(j, p) && p->queue_fit >= FEW_FIT &&
            p->queue_last >= (1 + FEW_GROWN) * p->queue_first;
 }
 
@@ -54,7 +66,7 @@ static bool mailbox_grows(const struct judge *j, const struct period_process *p)
     const bool enough = p->ticks >= LEAST_TICKS;
     double grown = p->queue_last - p->queue_first;
     return late && !sleeps_on(p) && p->ticks * 10 >= j->turnover.ticks * 6 &&
-           (enough ? p->queue_fit >= judge_limit(j, 0.8) : is_huge_and_grows(p)) &&
+           (enough ? p->queue_fit >= judge_limit(j, 0.8) : is_huge_and_grows(j, p)) &&
            grown >= judge_limit(j, MAILBOX_GROWTH) && late->queue_min >= p->queue_first + grown / 4;
 }
 
@@ -251,7 +263,7 @@ static double least_mean(const struct period_process *p)
 
 static bool is_bottleneck(const struct judge *j, const struct period_process *p)
 {
-    return (is_huge(p) || (p->ticks >= LEAST_TICKS && judge_stays(j, p))) &&
+    return (is_huge(j, p) || (p->ticks >= LEAST_TICKS && judge_stays(j, p))) &&
            (double)p->queued >= judge_limit(j, ALWAYS) * (double)p->ticks &&
            least_mean(p) >= judge_limit(j, WAITING) && !mailbox_grows(j, p) && !sleeps_on(p) &&
            !slice_is(p->kind, "logger") && !judge_is_kin(j, p, "logger");

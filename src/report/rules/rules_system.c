@@ -178,6 +178,7 @@ static const struct {
 #define OF_BINARIES 1
 #define OF_NO_TYPE (ARRAY_LEN(memory_types) - 1) /* timers and monitors are of processes */
 #define MUCH 0.3                                 /* of the growth */
+#define OF_NONE 0.5                              /* of the growth */
 #define LITTLE 0.1                               /* of the growth: too little to be named */
 #define ONE_OF_GROUP 0.7 /* of its group's growth: then the process is the cause, not the group */
 
@@ -264,7 +265,7 @@ static size_t growing_rows(struct judge *j, const char *key, const char *list,
 }
 
 /* The first of them, when it is known to make much of the growth or there is nothing better to
- * name. */
+ * name. One known at one moment only is not said to grow. */
 static const char *growth_title(struct judge *j, size_t type, const struct grower *g, double grown)
 {
     const char *bytes = judge_bytes(j, grown), *period = judge_period(j);
@@ -274,6 +275,9 @@ static const char *growth_title(struct judge *j, size_t type, const struct growe
     if (g && g->grown >= MUCH * grown)
         return judge_text(j, "%s is growing: +%s in %s; %s +%s%s", g->name,
                           judge_bytes(j, g->grown), period, memory_types[type].name, bytes, rate);
+    if (g && isnan(g->grown))
+        return judge_text(j, "%s growing: +%s in %s%s; largest: %s", memory_types[type].title,
+                          bytes, period, rate, g->name);
     if (g)
         return judge_text(j, "%s leads growing %s: +%s in %s%s", g->name, memory_types[type].name,
                           bytes, period, rate);
@@ -330,7 +334,6 @@ static size_t growers_of(struct judge *j, size_t type, double grown,
 }
 
 #define LEADS 0.2    /* of the growth: less is not named where the rest has no owner */
-#define OF_NONE 0.5  /* of the growth */
 #define AS_MANY 0.01 /* of the processes: with more new ones, those have the growth */
 
 /*
@@ -370,18 +373,21 @@ static void tell_unowned(struct judge *j, struct finding *f, double grown)
 
 #define TOUCHED 0.25 /* of the growth */
 
-/* The VM counts what it allocates; what a driver has not written yet is not resident. */
-static void tell_untouched(struct judge *j, struct finding *f, double grown)
+/* The VM counts what it allocates; what a driver has not written yet is not resident. Nor does more
+ * become resident where carriers had room: unless less is than is counted, either may be. */
+static void tell_untouched(struct judge *j, struct finding *f, double grown, double counted)
 {
     const struct trend rss = judge_trend(j, "rss_bytes");
+    const bool lacks = counted - rss.last >= OF_NONE * grown;
     if (!(rss.last - rss.first < TOUCHED * grown))
         return;
     f->action = "See what is untouched, and what swapped (beamtop memory NODE). Sockets that stay "
                 "have a buffer each, which is untouched while they are idle: close them, or bound "
                 "it (buffer, recbuf of inet:setopts/2)";
     judge_evidence(j, f, "rss_bytes", rss.last, "bytes",
-                   "resident memory: from %s to %s: most of the growth is untouched or swapped",
-                   judge_bytes(j, rss.first), judge_bytes(j, rss.last));
+                   "resident memory: from %s to %s: most of the growth is untouched or swapped%s",
+                   judge_bytes(j, rss.first), judge_bytes(j, rss.last),
+                   lacks ? "" : ", or where carriers had room");
 }
 
 /* Of rows that are not compared with earlier ones, one that has less than that is not the cause. */
@@ -414,7 +420,7 @@ static void find_growth(struct judge *j, size_t type, struct trend t, struct tre
     judge_evidence(j, f, "memory_total_bytes", all.last, "bytes", "all memory: from %s to %s",
                    judge_bytes(j, all.first), judge_bytes(j, all.last));
     if (type == OF_BINARIES && !named)
-        tell_untouched(j, f, grown);
+        tell_untouched(j, f, grown, all.last);
     for (size_t i = 0; i < n; i++)
         judge_evidence(j, f, "holder", growers[i].has, "bytes", "%s: %s%s%s", growers[i].name,
                        judge_bytes(j, growers[i].has), isnan(growers[i].grown) ? "" : ", grew by ",

@@ -67,6 +67,7 @@ struct made {
     struct made_process busy[MADE_PROCESSES];
     int n_busy;
     int second_from;              /* the first tick at which the second of them is seen */
+    int second_away, second_back; /* and those between which it is not */
     int late_ms, late_every;      /* at every so many-th tick a scheduler is so late; 0: never */
     int blocked_from, blocked_to; /* ticks at which both dirty I/O schedulers are; 0: none */
     int scan_every;               /* at so many-th ticks there are rows of them; 0: at each */
@@ -198,7 +199,8 @@ static void made_scan(struct recorder *r, struct model *m, const struct made *w,
     buf_init(&b, 0);
     buf_printf(&b, "{scan, %lld, 1000000000, 1234, 50, 50, 2, [", made_mono(w, tick));
     for (int i = 0; i < w->n_busy; i++)
-        if (i != 1 || tick >= w->second_from)
+        if (i != 1 ||
+            (tick >= w->second_from && (tick <= w->second_away || tick >= w->second_back)))
             made_row(&b, w, &w->busy[i], tick, w->busy[i].pid, i == 0);
     for (int i = 0; w->churn && i < 10; i++) {
         char pid[32];

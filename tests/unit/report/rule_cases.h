@@ -514,6 +514,28 @@ static void less_at_two_looks(struct made *w)
     huge_at_two_looks(w);
     w->busy[0].queue = 50000;
 }
+static void works_at_two_looks(struct made *w)
+{
+    huge_at_two_looks(w);
+    w->busy[0].share = 0.3;
+}
+static void huge_of_another(struct made *w)
+{
+    w->busy[1] = w->busy[0];
+    w->busy[1].pid = "<0.42.0>";
+    w->busy[1].queue = 200000;
+    w->busy[1].share = 0;
+    w->n_busy = 2;
+    w->ticks = 60;
+    w->scan_every = 5;
+}
+/* Two batches, and no row of it between them. */
+static void huge_now_and_then(struct made *w)
+{
+    huge_of_another(w);
+    w->second_away = 10;
+    w->second_back = 60;
+}
 /* A recording of a node that starts: the next rows would be later than its end. */
 static void many_at_first(struct made *w)
 {
@@ -1428,6 +1450,15 @@ static void tables_leak(struct made *w)
              "{\"ets\":{\"growing\":[],\"most_new\":{\"name\":\"visit\",\"seen\":90,"
              "\"owner\":" LOBBY "}}}");
 }
+/* An older recording has the most frequent pair of name and owner, however few they are. */
+static void tables_of_many_leak(struct made *w)
+{
+    of_a_minute(w);
+    w->tables_step = 2;
+    set_fact(w, "growth",
+             "{\"ets\":{\"growing\":[],\"new\":118,\"most_new\":{\"name\":\"visit\",\"seen\":2,"
+             "\"owner\":" LOBBY "}}}");
+}
 static void tables_come(struct made *w)
 {
     of_a_minute(w);
@@ -1449,6 +1480,25 @@ static void connections_leak(struct made *w)
     set_fact(
         w, "growth",
         "{\"ports\":{\"new\":118,\"sampled\":118,\"seen\":110,\"name\":\"tcp_inet\",\"owned\":1,"
+        "\"owner\":" LOBBY "}}");
+}
+/* Half are of one name, and half of those of one owner. */
+static void ports_of_some_leak(struct made *w)
+{
+    of_a_minute(w);
+    w->ports_step = 2;
+    set_fact(
+        w, "growth",
+        "{\"ports\":{\"new\":118,\"sampled\":118,\"seen\":80,\"name\":\"tcp_inet\",\"owned\":50,"
+        "\"owner\":" LOBBY "}}");
+}
+static void most_ports_leak(struct made *w)
+{
+    of_a_minute(w);
+    w->ports_step = 2;
+    set_fact(
+        w, "growth",
+        "{\"ports\":{\"new\":118,\"sampled\":118,\"seen\":110,\"name\":\"tcp_inet\",\"owned\":70,"
         "\"owner\":" LOBBY "}}");
 }
 static void ports_come(struct made *w)
@@ -1708,6 +1758,10 @@ static const struct {
      drains_at_few_looks},
     {"serialised", huge_at_two_looks, FINDING_LOOK, "does not handle its 200,000 messages",
      less_at_two_looks},
+    {"serialised", huge_at_two_looks, FINDING_LOOK, "does not handle its 200,000 messages",
+     works_at_two_looks},
+    {"serialised", huge_of_another, FINDING_LOOK, "does not handle its 200,000 messages",
+     huge_now_and_then},
     {"mailbox_growth", grows_at_few_looks, FINDING_ACT, "is growing: +40,000", drains_at_few_looks},
     {"serialised", holds_much_and_handles_nothing, FINDING_LOOK,
      "beamtop trace NODE receive --procs '<0.41.0>'", same},
@@ -1733,9 +1787,10 @@ static const struct {
     {"asleep", sleeps_on_mended_28, FINDING_LOOK, "OTP 28, erts 16.2.1", same},
     {"asleep", suspended_asleep, FINDING_LOOK, "sys:resume/1", same},
     {"memory_growth", ets_grows, FINDING_LOOK,
-     "ETS table sessions (shop) leads growing ETS memory: +48.0 MiB in 12 s", memory_grows_little},
-    {"memory_growth", binaries_grow, FINDING_LOOK, "cache leads growing refc binaries",
+     "ETS memory is growing: +48.0 MiB in 12 s; largest: ETS table sessions (shop)",
      memory_grows_little},
+    {"memory_growth", binaries_grow, FINDING_LOOK,
+     "Refc binary memory is growing: +48.0 MiB in 12 s; largest: cache", memory_grows_little},
     {"memory_growth", binaries_of_none_grow, FINDING_LOOK,
      "Refc binary memory is growing: +48.0 MiB in 12 s", memory_grows_little},
     {"memory_growth", binaries_of_none_grow, FINDING_LOOK, "cache: 2.86 MiB", memory_grows_little},
@@ -1893,11 +1948,19 @@ static const struct {
     {"ets_growth", table_leaks, FINDING_LOOK, "5000 of 9000 tables were measured", same},
     {"ets_growth", tables_leak, FINDING_LOOK,
      "shop_lobby creates ETS tables that stay: +118 named visit in", tables_come},
+    {"ets_growth", tables_of_many_leak, FINDING_LOOK, "ETS tables are accumulating: +118 in",
+     tables_come},
     {"port_growth", connections_leak, FINDING_LOOK, "Ports tcp_inet are accumulating: +118 in",
      ports_come},
     {"port_growth", connections_leak, FINDING_LOOK, "110 of 118 sampled are tcp_inet", ports_come},
     {"port_growth", connections_leak, FINDING_LOOK, "tcp_inet, of many owners, such as shop_lobby",
      ports_come},
+    {"port_growth", ports_of_some_leak, FINDING_LOOK,
+     "80 of 118 sampled are tcp_inet, of many owners, such as shop_lobby (50)", ports_come},
+    {"port_growth", ports_of_some_leak, FINDING_LOOK, "Ports tcp_inet are accumulating: +118 in",
+     ports_come},
+    {"port_growth", most_ports_leak, FINDING_LOOK,
+     "110 of 118 sampled are tcp_inet, 70 of them of shop_lobby", ports_come},
     {"port_growth", ports_leak, FINDING_LOOK, "shop_lobby opens ports that stay: +118 tcp_inet in",
      ports_come},
     {"socket_growth", sockets_leak, FINDING_LOOK,
