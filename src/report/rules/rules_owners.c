@@ -40,15 +40,15 @@ static bool cannot_have_emptied(const struct judge *j, const struct period_proce
     return p->reductions_per_s * j->duration_s < p->queue_min;
 }
 
-/* Not one that has no row now and then: its queue is short there. */
+/* One that does little has a row only now and then; of one that works its queue was unknown. */
 static bool is_huge(const struct judge *j, const struct period_process *p)
 {
-    const bool keeps =
-        p->at_end && p->ticks * 10 >= p->ticks_since * 8 && p->queue_last >= KEEPS * p->queue_first;
+    const bool idle = cannot_have_emptied(j, p);
+    const bool keeps = p->at_end && p->queue_last >= KEEPS * p->queue_first &&
+                       (idle || p->ticks * 10 >= p->ticks_since * 8);
     for (size_t i = 0; i < ARRAY_LEN(few_ticks); i++)
         if (keeps && p->ticks >= few_ticks[i].ticks && p->seen_s >= few_ticks[i].seconds &&
-            p->queue_min >= few_ticks[i].messages &&
-            (!few_ticks[i].idle || cannot_have_emptied(j, p)))
+            p->queue_min >= few_ticks[i].messages && (idle || !few_ticks[i].idle))
             return true;
     return false;
 }

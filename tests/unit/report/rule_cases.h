@@ -519,6 +519,7 @@ static void works_at_two_looks(struct made *w)
     huge_at_two_looks(w);
     w->busy[0].share = 0.3;
 }
+/* With few rows, as it does nothing. */
 static void huge_of_another(struct made *w)
 {
     w->busy[1] = w->busy[0];
@@ -528,13 +529,14 @@ static void huge_of_another(struct made *w)
     w->n_busy = 2;
     w->ticks = 60;
     w->scan_every = 5;
+    w->second_away = 10;
+    w->second_back = 60;
 }
-/* Two batches, and no row of it between them. */
+/* Maybe two batches. */
 static void huge_now_and_then(struct made *w)
 {
     huge_of_another(w);
-    w->second_away = 10;
-    w->second_back = 60;
+    w->busy[1].share = 0.3;
 }
 /* A recording of a node that starts: the next rows would be later than its end. */
 static void many_at_first(struct made *w)
