@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "beamtop/base/text.h"
+
 #define PREFIX "Elixir."
 
 static bool is_plain_name(struct slice name)
@@ -28,6 +30,8 @@ struct slice shown_name(struct arena *arena, struct slice name)
 {
     const bool quoted = slice_begins(name, "'" PREFIX);
     const struct slice rest = slice_without(name, quoted ? "'" PREFIX : PREFIX);
+    if (rest.len == 0 || !text_is_capital(rest.s[0])) /* Elixir.foo is typed so, too */
+        return name;
     const char *end = rest.len < name.len ? memchr(rest.s, quoted ? '\'' : ':', rest.len) : NULL;
     if (!end)
         return quoted ? name : rest;

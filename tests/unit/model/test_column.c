@@ -194,6 +194,8 @@ TEST(test_shown_names)
         {"'Elixir.Shop Cart':add/2", "'Elixir.Shop Cart':add/2"},
         {"'Elixir.Shop.Cart", "'Elixir.Shop.Cart"},
         {"Elixir.", "Elixir."},
+        {"Elixir.foo", "Elixir.foo"},
+        {"'Elixir.foo':add/2", "'Elixir.foo':add/2"},
         {"", ""},
     };
     static const struct {
