@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "beamtop/base/attr.h"
 
@@ -24,6 +26,18 @@ static inline bool refuse_call(unsigned number)
     const struct sock_fprog program = {.len = ARRAY_LEN(rules), .filter = rules};
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+#define REFUSE_NONE 77 /* there are no such filters */
+
+/* What the test returns in a child, which may refuse calls; -1: it did not end itself. */
+static inline int refuse_in_child(int (*test)(void))
+{
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(test());
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 #endif

@@ -394,13 +394,13 @@ struct most {
 static struct most most_of(struct judge *j, const json_t *fact, double sampled)
 {
     const json_t *owner = json_object_get(fact, "owner");
-    struct most m = {"",
-                     "",
-                     "",
-                     "",
-                     fact_number(fact, "seen"),
-                     fact_number(fact, "owned"),
-                     fact_number(fact, "sampled")};
+    struct most m = {.name = "",
+                     .owner = "",
+                     .pid = "",
+                     .one_of = "",
+                     .seen = fact_number(fact, "seen"),
+                     .owned = fact_number(fact, "owned"),
+                     .sampled = fact_number(fact, "sampled")};
     m.owned = isnan(m.owned) ? m.seen : m.owned;
     m.sampled = isnan(m.sampled) ? sampled : m.sampled;
     if (m.seen < m.sampled / 2)

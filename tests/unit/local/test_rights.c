@@ -248,7 +248,7 @@ static int refused_by_filter(void)
     char there[sizeof marked];
     const struct memory m = memory_of_process(&self);
     if (!refuse_call(SYS_process_vm_readv))
-        return 77;
+        return REFUSE_NONE;
     return !memory_read(&m, (uint64_t)(uintptr_t)marked, there, sizeof there) && errno == EPERM &&
                    strstr(rights_refusal(), "seccomp") &&
                    (!drop_right_to_read() || strstr(rights_refusal(), "--cap-add SYS_PTRACE"))
@@ -258,12 +258,8 @@ static int refused_by_filter(void)
 
 TEST(test_filter_is_named)
 {
-    int status = 0;
-    const pid_t child = fork();
-    if (child == 0)
-        _exit(refused_by_filter());
-    waitpid(child, &status, 0);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+    const int result = refuse_in_child(refused_by_filter);
+    if (result == REFUSE_NONE)
         skip();
-    assert_int_equal(status, 0);
+    assert_int_equal(result, 0);
 }
